@@ -1,0 +1,100 @@
+package sites
+
+import "time"
+
+// Kind names what happened. The set is closed.
+type Kind string
+
+// The kinds of events that the rules raise.
+const (
+	FailoverOutage        Kind = "failover_outage"
+	FailoverSwitch        Kind = "failover_switch"
+	FailoverFailback      Kind = "failover_failback"
+	FailoverMaintenance   Kind = "failover_maintenance"
+	NodeDisabled          Kind = "node_disabled"
+	NodeEnabled           Kind = "node_enabled"
+	NodeOffline           Kind = "node_offline"
+	NodeOnline            Kind = "node_online"
+	ProbeNeverUp          Kind = "probe_never_up"
+	ProbeFailed           Kind = "probe_failed"
+	ProbeRecovered        Kind = "probe_recovered"
+	ProbeStale            Kind = "probe_stale"
+	ProbeFresh            Kind = "probe_fresh"
+	SiteDown              Kind = "site_down"
+	SiteUp                Kind = "site_up"
+	ResolverDown          Kind = "resolver_down"
+	ResolverUp            Kind = "resolver_up"
+	ControllerIsolated    Kind = "controller_isolated"
+	ControllerReconnected Kind = "controller_reconnected"
+	ClockSuspect          Kind = "clock_suspect"
+	PoolOutageStarted     Kind = "pool_outage_started"
+	PoolOutageResolved    Kind = "pool_outage_resolved"
+	Paused                Kind = "paused"
+	Resumed               Kind = "resumed"
+	MoveHeld              Kind = "move_held"
+	WindowSkipped         Kind = "window_skipped"
+	RestartLoop           Kind = "restart_loop"
+)
+
+// The kinds of events that are raised around the rules.
+const (
+	ConfigReloaded Kind = "config_reloaded"
+	ConfigRejected Kind = "config_rejected"
+	StoreFailed    Kind = "store_failed"
+)
+
+// Severity of an event.
+type Severity string
+
+// The severities.
+const (
+	Info     Severity = "info"
+	Warning  Severity = "warning"
+	Critical Severity = "critical"
+)
+
+// Severity gives the severity of a kind.
+func (k Kind) Severity() Severity {
+	switch k {
+	case SiteDown, ControllerIsolated, PoolOutageStarted, MoveHeld, StoreFailed, RestartLoop:
+		return Critical
+	case FailoverOutage, FailoverSwitch, NodeOffline, ResolverDown, ProbeNeverUp, ProbeFailed,
+		ProbeStale, ClockSuspect, WindowSkipped, ConfigRejected:
+		return Warning
+	default:
+		return Info
+	}
+}
+
+// Event is something that happened, written for people and for alerts.
+type Event struct {
+	// ID counts events from 1, across restarts.
+	ID   uint64    `json:"id"`
+	Time time.Time `json:"time"`
+	Kind Kind      `json:"kind"`
+	// Severity is that of the kind.
+	Severity Severity `json:"severity"`
+	Site     string   `json:"site,omitempty"`
+	Node     string   `json:"node,omitempty"`
+	Pool     string   `json:"pool,omitempty"`
+	// Text says what happened and why, with the figures that led to it.
+	Text string `json:"text"`
+	// Resolves is the ID of the event that this one ends; 0 for none.
+	Resolves uint64 `json:"resolves,omitempty"`
+	// By and Reason are those of the operator's command (C8).
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Subject names what the event is about: "site/node", "site" for a site and for
+// its default pool, "site/pool", or "".
+func (e *Event) Subject() string {
+	switch {
+	case e.Node != "":
+		return e.Site + "/" + e.Node
+	case e.Pool != "" && e.Pool != DefaultPool:
+		return e.Site + "/" + e.Pool
+	default:
+		return e.Site
+	}
+}

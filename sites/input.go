@@ -1,0 +1,136 @@
+package sites
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Instant is one moment on the two clocks that the rules know.
+type Instant struct {
+	// Boot is the time since the machine started, sleep included
+	// (CLOCK_BOOTTIME). All durations are measured by it.
+	Boot time.Duration
+	// Wall is what people read. It may jump.
+	Wall time.Time
+	// Suspect: the wall clock cannot be right (O6).
+	Suspect bool
+}
+
+// Subject is what a probe asks: a node's address, or a witness of a line. It
+// identifies the same thing across reloads, so a late result of something that
+// has left or has moved finds nothing.
+type Subject struct {
+	Site    string
+	Node    string // "" for a witness
+	Witness string // "" for a node
+	Addr    netip.Addr
+}
+
+func (s Subject) String() string {
+	if s.Node == "" {
+		return s.Site + " " + s.Witness
+	}
+	return s.Site + "/" + s.Node + " " + s.Addr.String()
+}
+
+// Outcome of a probe (O1).
+type Outcome uint8
+
+// The outcomes of a probe. None is the zero value: no result yet.
+const (
+	None Outcome = iota
+	Up
+	Down
+	Unknown
+)
+
+func (o Outcome) String() string { return [...]string{"none", "up", "down", "unknown"}[o] }
+
+// Check is the outcome of one probe of a node, or of a witness's only probe.
+type Check struct {
+	Outcome Outcome
+	// Cause is a word of a closed set ("refused", "timeout", …; see package
+	// probes), empty for Up. Text is the sentence for people.
+	Cause, Text string
+	// Duration from the probe's start to its outcome.
+	Duration time.Duration
+}
+
+// Result is what came of probing a subject once.
+type Result struct {
+	Subject Subject
+	// Start and Finish by the clock of Instant.Boot. Start is taken before the
+	// first packet, Finish after the last.
+	Start, Finish time.Duration
+	// Checks in the order of Node.Probes; one for a witness.
+	Checks []Check
+}
+
+// Input of a Step. The zero Input is a tick: time has passed.
+type Input struct {
+	Results []Result
+	Command *Command
+}
+
+// Verb is what an operator can say.
+type Verb string
+
+// The operator's commands.
+const (
+	Maintenance    Verb = "maintenance"     // N7, C4
+	MaintenanceEnd Verb = "maintenance_end" // N7
+	Disable        Verb = "disable"         // N8, C4
+	Enable         Verb = "enable"          // N8
+	FailbackNow    Verb = "failback"        // C1
+	Pause          Verb = "pause"           // C3
+	Resume         Verb = "resume"          // C3
+)
+
+// Command is one command of an operator (C8).
+type Command struct {
+	Verb Verb
+	// Site is needed by all; Node by those about nodes (empty with
+	// maintenance: every node of the site); Pool may be given to pause and
+	// resume (empty: every pool of the site).
+	Site, Node, Pool string
+	Force            bool
+	// For ends the command's effect by itself; 0 means never (C7).
+	For time.Duration
+	// By and Reason are kept with the events (C8).
+	By, Reason string
+}
+
+// Reply answers a Command. A refused command has changed nothing.
+type Reply struct {
+	Refused bool
+	// Text says what was done and what was left out, or why it was refused and
+	// what the ways out are.
+	Text string
+}
+
+// Effects is what a Step asks of its owner. Its slices are valid until the
+// next Step.
+type Effects struct {
+	// Events in the order of the rules: nodes first, then pools.
+	Events []Event
+	// Probe lists what is to be asked at once, also when a scheduled probe of
+	// the same subject is under way (N2).
+	Probe []Subject
+	// Touched lists the pools whose answer, or the nearness of whose next
+	// change, may be another than before.
+	Touched []PoolID
+	// Stored lists the sites (by index) whose durable state has changed, and
+	// StoredGlobal says the same of the state that belongs to no site (S1).
+	Stored       []int
+	StoredGlobal bool
+	// Subjects says that the set of subjects to probe has changed.
+	Subjects bool
+	// Next is when Step wants to be called again at the latest, on the clock
+	// of Instant.Boot.
+	Next time.Duration
+	// Reply is set when the input held a command.
+	Reply *Reply
+}
+
+// PoolID names a pool by index into Config.Sites and Site.Pools.
+type PoolID struct{ Site, Pool int }
