@@ -1,7 +1,38 @@
 package probes
 
+import (
+	"context"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
 // TCP asks whether a connection to a port is accepted. Nothing is sent on it;
 // it is closed by a reset, so that thousands of probes leave no port waiting.
 type TCP struct {
 	Port int // 1 to 65535
+}
+
+// Probe implements [Prober].
+func (p TCP) Probe(ctx context.Context, addr netip.Addr) sites.Check {
+	start := time.Now()
+	c := p.probe(ctx, addr)
+	c.Duration = time.Since(start)
+	return c
+}
+
+func (p TCP) probe(ctx context.Context, addr netip.Addr) sites.Check {
+	at := newAttempt(ctx, addr)
+	d := net.Dialer{KeepAlive: -1} // the connection lives too short for it
+	conn, err := d.DialTCP(ctx, "tcp", netip.AddrPort{}, netip.AddrPortFrom(addr, uint16(p.Port)))
+	if err != nil {
+		return at.failed(ctx, err)
+	}
+	// The connection was made, and that was the question: how it ends does not
+	// matter.
+	_ = conn.SetLinger(0)
+	_ = conn.Close()
+	return up("connection accepted")
 }
