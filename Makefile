@@ -1,0 +1,110 @@
+# make help lists what there is.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+# -mod=readonly: a build never edits go.mod. -buildvcs=false: the version comes
+# from -ldflags, and a checkout that another user owns builds too.
+export GOFLAGS := -mod=readonly -buildvcs=false
+export GOWORK := off
+
+MODULE  := github.com/dnsteer/dnsteer
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# The commit's time, not the clock's, so that the same sources give the same bytes.
+DATE    ?= $(shell \
+	if [ -n "$${SOURCE_DATE_EPOCH:-}" ]; then date -u -d "@$$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ; \
+	else TZ=UTC0 git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || true; fi)
+LDFLAGS := -s -w -X $(MODULE)/internal/version.Version=$(VERSION) -X $(MODULE)/internal/version.Date=$(DATE)
+
+# A linter refuses sources of a Go newer than the one that it was built with.
+TOOLS     := .tools/built-by-$(shell go env GOVERSION)
+
+PKG       ?= ./...
+BENCH     ?= .
+BENCHTIME ?= 1s
+FUZZTIME  ?= 30s
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@echo
+	@echo "  PKG=$(PKG) BENCH=$(BENCH) BENCHTIME=$(BENCHTIME) FUZZTIME=$(FUZZTIME) narrow or widen test, bench, fuzz and cover."
+
+.PHONY: build
+build: ## bin/dnsteer, one static binary
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/dnsteer ./cmd/dnsteer
+
+.PHONY: check
+check: format vet lint tidy rules vulnerabilities ## everything that is judged without running the program
+	@echo "check: nothing found"
+
+.PHONY: test
+test: ## every test with the race detector; installs what the tests need
+	@.ci/test $(PKG)
+
+.PHONY: bench
+bench: ## the benchmarks
+	go test -run='^$$' -bench='$(BENCH)' -benchtime=$(BENCHTIME) -benchmem $(PKG)
+
+.PHONY: fuzz
+fuzz: ## every fuzz target, for FUZZTIME each
+	@.ci/fuzz $(FUZZTIME)
+
+.PHONY: cover
+cover: ## statement coverage by package, and cover.out for go tool cover -html
+	go test -coverprofile=cover.out $(PKG)
+	@go tool cover -func=cover.out | tail -n 1
+
+.PHONY: generate
+generate: ## write generated files and golden files anew; read the diff before you commit it
+	go generate ./...
+	@grep -rlE --include='*_test.go' 'flag\.Bool\("update"' . | xargs -r -n 1 dirname | sort -u | xargs -r -I{} go test {} -update
+
+.PHONY: licenses
+licenses: ## the modules that are linked, with their licences
+	@go run ./internal/licenses ./cmd/...
+
+# The parts of check.
+
+.PHONY: format
+format: .tools/built # what gofumpt would change
+	@d=$$(.tools/gofumpt -d . || true); if [ -n "$$d" ]; then echo "$$d"; echo 'format: make fmt mends this'; exit 1; fi
+
+.PHONY: fmt
+fmt: $(TOOLS) ## format the sources
+	.tools/golangci-lint fmt
+
+.PHONY: vet
+vet:
+	go vet ./...
+
+.PHONY: lint
+lint: $(TOOLS) ## golangci-lint with .golangci.yml
+	.tools/golangci-lint run ./...
+
+.PHONY: tidy
+tidy:
+	go mod tidy -diff
+
+.PHONY: rules
+rules: ## the rules that hold for the whole tree: imports, sizes, words, links, licences
+	go test -count=1 ./internal/archtest ./internal/licenses
+
+.PHONY: vulnerabilities
+vulnerabilities: $(TOOLS)
+	@.ci/vulnerabilities .tools/govulncheck
+
+# The tools have a module of their own, so that go.mod stays the product's.
+$(TOOLS): tools/go.mod tools/go.sum
+	@rm -rf .tools && mkdir -p .tools
+	@echo "building golangci-lint, gofumpt and govulncheck: minutes the first time"
+	@cd tools && go build -trimpath -o ../.tools/ tool
+	@touch $@
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin dist .tools cover.out
