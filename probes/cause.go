@@ -73,6 +73,8 @@ const (
 	// CauseLocalLate: the result came so late that this machine must have been
 	// asleep or starved.
 	CauseLocalLate Cause = "local_late"
+	// CauseLocalConfig: the probe is configured so that it cannot be run.
+	CauseLocalConfig Cause = "local_config"
 	// CauseCancelled: the controller gave the probe up.
 	CauseCancelled Cause = "cancelled"
 	// CausePanic: the probe's own code failed.

@@ -3,6 +3,7 @@ package probes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -131,15 +132,18 @@ func (at attempt) noAccess(errno syscall.Errno) sites.Check {
 	return unknown(CauseLocalPermission, "this machine does not let the probe out (%v)", errno)
 }
 
-// routed says whether this machine would send to addr. Connecting a UDP socket
-// looks the route up and sends nothing. What has nothing to do with routes,
-// such as a lack of descriptors, counts as no: then nothing is known.
-func routed(addr netip.Addr) bool {
+// routed says whether this machine would send to addr. What has nothing to do
+// with routes, such as a lack of descriptors, counts as no: then nothing is
+// known.
+func routed(addr netip.Addr) bool { return tryRoute(addr) == nil }
+
+// tryRoute connects a UDP socket, which looks the route up and sends nothing.
+func tryRoute(addr netip.Addr) error {
 	const discard = 9 // any port will do
 	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(addr, discard)))
 	if err != nil {
-		return false
+		return fmt.Errorf("look up the route to %s: %w", addr, err)
 	}
 	_ = c.Close() // nothing was written
-	return true
+	return nil
 }

@@ -1,6 +1,22 @@
 package probes
 
-import "crypto/x509"
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
 
 // HTTP asks for a page over http or https. The connection always goes to the
 // probed address, whatever host the URL names; no proxy of the environment is
@@ -48,3 +64,221 @@ const (
 	VerifyFingerprint Verify = "fingerprint" // this very certificate
 	VerifyOff         Verify = "off"         // any
 )
+
+// maxBody is how much of a body, and of the headers, is looked at in octets.
+const maxBody = 64 << 10
+
+// Probe implements [Prober].
+func (p HTTP) Probe(ctx context.Context, addr netip.Addr) sites.Check {
+	start := time.Now()
+	c := p.probe(ctx, addr)
+	c.Duration = time.Since(start)
+	return c
+}
+
+func (p HTTP) probe(ctx context.Context, addr netip.Addr) sites.Check {
+	at := newAttempt(ctx, addr)
+	req, err := p.request(ctx, addr)
+	if err != nil {
+		return unknown(CauseLocalConfig, "%v", err)
+	}
+	cert := &certificate{verify: p.verify(), fingerprint: p.Fingerprint, roots: p.Roots}
+	tr := p.transport(addr, cert)
+	defer tr.CloseIdleConnections()
+	client := http.Client{Transport: tr, CheckRedirect: p.follow(req.URL.Hostname(), addr)}
+	resp, err := client.Do(req)
+	if err != nil {
+		return p.failed(ctx, at, err)
+	}
+	defer resp.Body.Close()
+	if !p.accepts(resp.StatusCode) {
+		return down(CauseStatus, "status %d", resp.StatusCode)
+	}
+	found, err := contains(io.LimitReader(resp.Body, maxBody), p.Body)
+	if err != nil {
+		return p.failed(ctx, at, err)
+	}
+	if !found {
+		return down(CauseBody, "status %d, but the body does not contain %s", resp.StatusCode, strconv.Quote(p.Body))
+	}
+	text := fmt.Sprintf("status %d", resp.StatusCode)
+	if note := cert.note(time.Now()); note != "" {
+		text += "; " + note
+	}
+	return up(text)
+}
+
+// contains reads until it has seen the text, so that a slow or endless body
+// that has it costs no more than that. It reads nothing for an empty text.
+func contains(r io.Reader, text string) (bool, error) {
+	var seen []byte
+	chunk := make([]byte, 4096)
+	for text != "" {
+		n, err := r.Read(chunk)
+		from := max(0, len(seen)-len(text)+1)
+		seen = append(seen, chunk[:n]...)
+		switch {
+		case bytes.Contains(seen[from:], []byte(text)):
+			return true, nil
+		case errors.Is(err, io.EOF):
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// verify resolves VerifyDefault.
+func (p HTTP) verify() Verify {
+	switch {
+	case p.Verify != VerifyDefault:
+		return p.Verify
+	case strings.Contains(p.URL, placeholder) && p.Host == "":
+		return VerifyOff
+	default:
+		return VerifyName
+	}
+}
+
+const placeholder = "{address}"
+
+// request makes the first request. Its URL has the virtual host's name with
+// the URL's own port, so that TLS, redirects and the Host header agree on it.
+func (p HTTP) request(ctx context.Context, addr netip.Addr) (*http.Request, error) {
+	u, err := url.Parse(strings.ReplaceAll(p.URL, placeholder, urlHost(addr)))
+	if err != nil {
+		return nil, fmt.Errorf("read the url of a probe: %w", err)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("read the url %q of a probe: want http:// or https:// and a host", p.URL)
+	}
+	if p.Host != "" {
+		port := u.Port()
+		u.Host = hostname(p.Host)
+		if strings.Contains(u.Host, ":") {
+			u.Host = "[" + u.Host + "]"
+		}
+		if port != "" {
+			u.Host += ":" + port
+		}
+	}
+	method := p.Method
+	if method == "" {
+		method = http.MethodGet
+	}
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("make the request of a probe: %w", err)
+	}
+	req.Header.Set("User-Agent", "dnsteer")
+	for k, v := range p.Headers {
+		req.Header.Set(k, v)
+	}
+	if p.Host != "" {
+		req.Host = p.Host
+	}
+	return req, nil
+}
+
+// urlHost writes an address as the host of a URL.
+func urlHost(addr netip.Addr) string {
+	if addr.Is4() {
+		return addr.String()
+	}
+	return "[" + strings.ReplaceAll(addr.String(), "%", "%25") + "]"
+}
+
+// hostname takes the port off a host, if it has one.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return strings.Trim(host, "[]")
+}
+
+// transport connects to the probed address and to nothing else, once.
+func (p HTTP) transport(addr netip.Addr, cert *certificate) *http.Transport {
+	dial := func(ctx context.Context, hostport string) (net.Conn, error) {
+		_, port, err := net.SplitHostPort(hostport)
+		if err != nil {
+			return nil, err
+		}
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil {
+			return nil, fmt.Errorf("connect to port %q: %w", port, err)
+		}
+		d := net.Dialer{KeepAlive: -1}
+		conn, err := d.DialTCP(ctx, "tcp", netip.AddrPort{}, netip.AddrPortFrom(addr, uint16(n)))
+		if err != nil {
+			return nil, err // not a typed nil
+		}
+		return conn, nil
+	}
+	return &http.Transport{
+		DisableKeepAlives:      true,
+		MaxResponseHeaderBytes: maxBody,
+		DialContext: func(ctx context.Context, _, hostport string) (net.Conn, error) {
+			return dial(ctx, hostport)
+		},
+		DialTLSContext: func(ctx context.Context, _, hostport string) (net.Conn, error) {
+			conn, err := dial(ctx, hostport)
+			if err != nil {
+				return nil, err
+			}
+			return cert.handshake(ctx, conn, hostname(hostport))
+		},
+	}
+}
+
+// redirectError: a redirect that is not followed.
+type redirectError struct{ text string }
+
+func (e *redirectError) Error() string { return e.text }
+
+// follow judges redirects: so many, and none that leaves the host.
+func (p HTTP) follow(host string, addr netip.Addr) func(*http.Request, []*http.Request) error {
+	return func(req *http.Request, via []*http.Request) error {
+		switch to := req.URL.Hostname(); {
+		case p.Redirects <= 0:
+			return http.ErrUseLastResponse
+		case len(via) > p.Redirects:
+			return &redirectError{fmt.Sprintf("more than %d redirects", p.Redirects)}
+		case !strings.EqualFold(to, host) && to != addr.String():
+			return &redirectError{fmt.Sprintf("a redirect to another host, %s", strconv.Quote(to))}
+		case req.URL.Scheme != "http" && req.URL.Scheme != "https":
+			return &redirectError{"a redirect to another protocol, " + strconv.Quote(req.URL.Scheme)}
+		}
+		return nil
+	}
+}
+
+func (p HTTP) accepts(status int) bool {
+	if len(p.Status) == 0 {
+		return 200 <= status && status <= 399
+	}
+	for _, r := range p.Status {
+		if r.Low <= status && status <= r.High {
+			return true
+		}
+	}
+	return false
+}
+
+// failed gives the check of a request that brought no response.
+func (p HTTP) failed(ctx context.Context, at attempt, err error) sites.Check {
+	if e, ok := errors.AsType[*redirectError](err); ok {
+		return down(CauseRedirect, "%s", e.text)
+	}
+	if ue, ok := errors.AsType[*url.Error](err); ok {
+		err = ue.Err // the URL may hold a secret
+	}
+	c := at.failed(ctx, err)
+	if c.Cause != string(CauseFailed) {
+		return c
+	}
+	if e, ok := errors.AsType[*handshakeError](err); ok {
+		return e.check()
+	}
+	return down(CauseProtocol, "no HTTP response: %s", c.Text)
+}

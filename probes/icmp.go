@@ -1,8 +1,163 @@
 package probes
 
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	probing "github.com/prometheus-community/pro-bing"
+	"golang.org/x/sys/unix"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
 // ICMP asks for an echo. Its packets are spread over the probe's timeout; the
 // first answer ends it, and only when all are lost is the node down, so that a
 // lossy line is not taken for an outage.
 type ICMP struct {
 	Packets int // 0 means 3
+}
+
+// ICMPMode says by which kind of socket this process may send echo requests.
+type ICMPMode uint8
+
+// The kinds of sockets for echo requests.
+const (
+	// ICMPUnprivileged sockets are open to the groups of the sysctl
+	// net.ipv4.ping_group_range (which governs IPv6 too).
+	ICMPUnprivileged ICMPMode = iota
+	// ICMPPrivileged sockets need CAP_NET_RAW.
+	ICMPPrivileged
+)
+
+func (m ICMPMode) String() string {
+	if m == ICMPPrivileged {
+		return "privileged"
+	}
+	return "unprivileged"
+}
+
+// DetectICMP finds out how this process may send echo requests in a family:
+// unprivileged if the system allows it, else privileged. The error says what to
+// do where neither works. It costs two system calls and is asked for every
+// probe, so that a change of the system's settings needs no restart.
+func DetectICMP(family sites.Family) (ICMPMode, error) {
+	return chooseICMP(func(m ICMPMode) error { return tryICMP(family, m) })
+}
+
+// chooseICMP decides by what came of opening each kind of socket.
+func chooseICMP(try func(ICMPMode) error) (ICMPMode, error) {
+	unprivileged := try(ICMPUnprivileged)
+	if unprivileged == nil {
+		return ICMPUnprivileged, nil
+	}
+	privileged := try(ICMPPrivileged)
+	if privileged == nil {
+		return ICMPPrivileged, nil
+	}
+	if !errors.Is(privileged, unix.EPERM) && !errors.Is(privileged, unix.EACCES) {
+		return 0, fmt.Errorf("open a socket for echo requests: %w", privileged)
+	}
+	return 0, fmt.Errorf("open a socket for echo requests: neither unprivileged (%v) nor privileged (%w): "+
+		"put this process's group into the sysctl net.ipv4.ping_group_range, or give it CAP_NET_RAW", unprivileged, privileged)
+}
+
+func tryICMP(family sites.Family, m ICMPMode) error {
+	domain, proto, typ := unix.AF_INET, unix.IPPROTO_ICMP, unix.SOCK_DGRAM
+	if family == sites.IPv6 {
+		domain, proto = unix.AF_INET6, unix.IPPROTO_ICMPV6
+	}
+	if m == ICMPPrivileged {
+		typ = unix.SOCK_RAW
+	}
+	fd, err := unix.Socket(domain, typ|unix.SOCK_CLOEXEC, proto)
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd)
+}
+
+// Probe implements [Prober].
+func (p ICMP) Probe(ctx context.Context, addr netip.Addr) sites.Check {
+	start := time.Now()
+	c := p.probe(ctx, addr.Unmap())
+	c.Duration = time.Since(start)
+	return c
+}
+
+func (p ICMP) probe(ctx context.Context, addr netip.Addr) sites.Check {
+	at := newAttempt(ctx, addr)
+	mode, err := DetectICMP(sites.FamilyOf(addr))
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
+		return unknown(CauseLocalPermission, "%v", err)
+	}
+	if err != nil {
+		return at.failed(ctx, err)
+	}
+	// The pinger tries again and again where sending is forbidden (EACCES), as
+	// it is to a broadcast address or by a route of the type "prohibit".
+	if err := tryRoute(addr); err != nil {
+		return at.failed(ctx, err)
+	}
+	e := echo{pinger: p.pinger(addr, mode, at.timeout)}
+	e.pinger.OnRecv = e.received
+	e.pinger.OnSendError = func(_ *probing.Packet, err error) { e.sendErr = err }
+	return e.judge(ctx, at, e.pinger.RunWithContext(ctx))
+}
+
+func (p ICMP) pinger(addr netip.Addr, mode ICMPMode, timeout time.Duration) *probing.Pinger {
+	const unlimited = 2 * time.Second // where the caller's context has no end
+	if timeout <= 0 {
+		timeout = unlimited
+	}
+	packets := p.Packets
+	if packets <= 0 {
+		packets = 3
+	}
+	pinger := probing.New("")
+	pinger.SetIPAddr(&net.IPAddr{IP: addr.AsSlice(), Zone: addr.Zone()})
+	pinger.SetPrivileged(mode == ICMPPrivileged)
+	pinger.SetLogger(probing.NoopLogger{})
+	pinger.RecordRtts, pinger.RecordTTLs = false, false
+	pinger.Count = packets
+	pinger.Interval = max(timeout/time.Duration(packets), time.Millisecond)
+	pinger.Timeout = timeout
+	return pinger
+}
+
+// echo is one run of a pinger. Its fields belong to the goroutine that sends
+// and receives until the run has ended.
+type echo struct {
+	pinger  *probing.Pinger
+	sendErr error
+	answers int
+	rtt     time.Duration
+}
+
+func (e *echo) received(p *probing.Packet) {
+	if e.answers == 0 {
+		e.rtt = p.Rtt
+	}
+	e.answers++
+	e.pinger.Stop()
+}
+
+func (e *echo) judge(ctx context.Context, at attempt, err error) sites.Check {
+	if e.answers > 0 {
+		return up(fmt.Sprintf("echo after %s", max(e.rtt, 0).Round(10*time.Microsecond)))
+	}
+	if err == nil || errors.Is(err, context.DeadlineExceeded) {
+		err = e.sendErr
+	}
+	if err != nil {
+		return at.failed(ctx, err)
+	}
+	c := at.failed(ctx, context.DeadlineExceeded)
+	if c.Outcome == sites.Down {
+		c.Text = fmt.Sprintf("no echo to %d packets within %s", e.pinger.PacketsSent, e.pinger.Timeout.Round(time.Millisecond))
+	}
+	return c
 }
