@@ -1,0 +1,89 @@
+package sites
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// Answer gives what a pool answers at the time of the last Step.
+func (m *Machine) Answer(id PoolID) Answer {
+	p := m.sites[id.Site].pools[id.Pool]
+	a := Answer{Source: p.Source, From: p.site.Name, Horizon: m.horizon(p)}
+	from := p
+	if p.From != "" {
+		a.From = p.From
+		from = p.stand(m.byName[p.From])
+	}
+	for _, x := range from.Members {
+		n := from.find(x.Node, x.Replaced)
+		if n == nil {
+			continue
+		}
+		for f := range x.In {
+			if x.In[f] {
+				a.add(Family(f), n.cfg.Addresses)
+				a.add(Family(f), n.cfg.Secondary)
+			}
+		}
+	}
+	return a
+}
+
+func (a *Answer) add(f Family, addrs []netip.Addr) {
+	list := &a.IPv4
+	if f == IPv6 {
+		list = &a.IPv6
+	}
+	for _, x := range addrs {
+		if FamilyOf(x) == f && !slices.Contains(*list, x) {
+			*list = append(*list, x)
+		}
+	}
+}
+
+// horizon is how long no change of the pool's answer is in sight, rounded down
+// to the TTLs of the site's names (A9).
+func (m *Machine) horizon(p *pool) time.Duration {
+	near := p.nearest(m)
+	if p.Source == Emergency {
+		near = min(near, p.stand(m.byName[p.From]).nearest(m))
+	}
+	if near == Forever {
+		return near
+	}
+	h := time.Duration(0)
+	for _, ttl := range p.site.ttls {
+		if ttl <= near {
+			h = ttl
+		} else {
+			return h
+		}
+	}
+	return Forever
+}
+
+// nearest is how far the next change of the pool's own nodes is away.
+func (p *pool) nearest(m *Machine) time.Duration {
+	near := Forever
+	for _, n := range p.nodes {
+		if n.taken() {
+			continue
+		}
+		for _, l := range n.lines {
+			switch {
+			case l == nil:
+			case l.unsettled:
+				return 0
+			case l.Word == WordRecovering && l.answers() && n.cfg.Failback == FailbackAuto:
+				near = min(near, max(0, l.graceEnd()-m.now.Boot))
+			}
+		}
+	}
+	for i := range p.site.windows {
+		if w := &p.site.windows[i]; !w.active && !w.change.IsZero() && w.concerns(p) {
+			near = min(near, max(0, w.change.Sub(m.now.Wall)))
+		}
+	}
+	return near
+}

@@ -1,0 +1,254 @@
+package sites
+
+import (
+	"slices"
+	"time"
+)
+
+// New makes the machine of a configuration, with what was stored by the last
+// one (the zero Saved for a first start, S3). All clocks start anew (O5), and
+// nothing moves until a site has been seen and a round of its probes is in (S2).
+func New(now Instant, cfg *Config, saved Saved) *Machine {
+	m := &Machine{SavedGlobal: saved.Global, byName: make(map[string]*site), now: now, epoch: now.Boot}
+	m.Starts = append(slices.Clone(m.Starts), now.Wall)
+	if n := len(m.Starts); n > loopStarts {
+		m.Starts = m.Starts[n-loopStarts:]
+	}
+	for i := range saved.Sites {
+		s := thaw(&saved.Sites[i])
+		m.byName[s.Name] = s
+	}
+	m.build(cfg)
+	for _, s := range m.sites {
+		s.settled = false
+		for _, n := range s.nodes {
+			for _, l := range n.lines {
+				if l == nil {
+					continue
+				}
+				if l.Word == WordFailing {
+					l.startFailing(now.Boot)
+				}
+				l.restart(now.Boot)
+			}
+		}
+	}
+	return m
+}
+
+// Three starts within ten minutes are an alert: clocks that always start anew
+// never decide (S4).
+const (
+	loopStarts = 3
+	loopWithin = 10 * time.Minute
+)
+
+// started tells of too many starts, once per such time.
+func (m *Machine) started() {
+	m.storeGlobal()
+	n := len(m.Starts)
+	if n < loopStarts || m.now.Suspect || m.now.Wall.Sub(m.Starts[n-loopStarts]) > loopWithin || m.now.Wall.Sub(m.LoopSaid) < loopWithin {
+		return
+	}
+	m.LoopSaid = m.now.Wall
+	m.event(Event{Kind: RestartLoop, Text: "The controller has started three times within ten minutes. Each start begins all clocks anew, so nothing is taken out while this goes on."})
+}
+
+// thaw makes a site of what was stored; build gives it its configuration.
+func thaw(saved *SavedSite) *site {
+	s := &site{SavedSite: *saved}
+	for i := range saved.Nodes {
+		n := &node{SavedNode: saved.Nodes[i]}
+		for f, l := range n.SavedNode.Lines {
+			if l != nil {
+				n.lines[f] = &line{SavedLine: *l}
+			}
+		}
+		s.nodes = append(s.nodes, n)
+	}
+	for i := range saved.Pools {
+		p := &pool{SavedPool: saved.Pools[i]}
+		p.said = p.spoken()
+		s.pools = append(s.pools, p)
+	}
+	return s
+}
+
+// Reload puts another configuration in place. States are kept by name (A7).
+func (m *Machine) Reload(now Instant, cfg *Config) Effects {
+	m.begin(now)
+	m.build(cfg)
+	for _, s := range m.sites {
+		m.dirty(s)
+		s.stored = true
+	}
+	m.fx.Subjects = true
+	m.evaluateDirty()
+	m.isolation()
+	m.decide()
+	return m.finish()
+}
+
+// build makes the sites of a configuration, with the state that sites, nodes
+// and pools of the same names have.
+func (m *Machine) build(cfg *Config) {
+	old := m.byName
+	m.cfg, m.sites, m.byName = cfg, nil, make(map[string]*site, len(cfg.Sites))
+	m.dirtySites = m.dirtySites[:0]
+	for i := range cfg.Sites {
+		c := &cfg.Sites[i]
+		s := m.buildSite(c, old[c.Name])
+		s.index = i
+		m.sites = append(m.sites, s)
+		m.byName[s.Name] = s
+	}
+	for _, s := range m.sites {
+		seen := map[*site]bool{s: true}
+		for x := m.byName[s.cfg.EmergencySite]; x != nil && !seen[x]; x = m.byName[x.cfg.EmergencySite] {
+			seen[x] = true
+			s.chain = append(s.chain, x)
+			x.dependents = append(x.dependents, s)
+		}
+	}
+	m.shortest = shortest(cfg)
+	m.index()
+}
+
+// shortest gives the shortest probe interval of a configuration (O5).
+func shortest(cfg *Config) time.Duration {
+	d := time.Minute
+	for i := range cfg.Sites {
+		c := &cfg.Sites[i]
+		if len(c.Witnesses) > 0 {
+			d = min(d, c.Interval)
+		}
+		for j := range c.Nodes {
+			d = min(d, c.Nodes[j].Interval)
+		}
+	}
+	return max(d, 10*time.Millisecond)
+}
+
+// ttlsOf gives the TTLs of the names that a site answers, ascending.
+func (m *Machine) ttlsOf(c *Site) []time.Duration {
+	ttls := []time.Duration{c.TTL}
+	for i := range m.cfg.Services {
+		if v := &m.cfg.Services[i]; v.TTL > 0 && slices.Contains(v.Sites, c.Name) {
+			ttls = append(ttls, v.TTL)
+		}
+	}
+	slices.Sort(ttls)
+	return slices.Compact(ttls)
+}
+
+func (m *Machine) buildSite(c *Site, old *site) *site {
+	s := &site{SavedSite: SavedSite{Name: c.Name, Condition: SiteIsUp, Since: m.now.Wall}, cfg: c, ttls: m.ttlsOf(c)}
+	if old == nil {
+		old = &site{}
+	} else {
+		s.SavedSite = old.SavedSite
+		s.settled, s.quietFrom, s.asked, s.askedAt, s.sayAt = old.settled, old.quietFrom, old.asked, old.askedAt, old.sayAt
+	}
+	for _, x := range c.Witnesses {
+		w := &witness{family: FamilyOf(x.Addr)}
+		subject := Subject{Site: c.Name, Witness: x.Name, Addr: x.Addr}
+		w.heard = m.now.Boot
+		for _, o := range old.witnesses {
+			if o.subject == subject {
+				w.record = o.record
+			}
+		}
+		w.subject, w.interval, w.timeout = subject, c.Interval, c.Timeout
+		s.witnesses = append(s.witnesses, w)
+	}
+	for i := range c.Nodes {
+		s.nodes = append(s.nodes, m.buildNodes(s, i, old)...)
+	}
+	for i := range c.Pools {
+		s.pools = append(s.pools, m.buildPool(s, i, old))
+	}
+	for i := range c.Windows {
+		s.windows = append(s.windows, windowClock{cfg: &c.Windows[i]})
+	}
+	return s
+}
+
+func (m *Machine) buildPool(s *site, i int, old *site) *pool {
+	c := &s.cfg.Pools[i]
+	p := &pool{SavedPool: SavedPool{Name: c.Name, Since: m.now.Wall}, activeSince: m.now.Boot}
+	for _, o := range old.pools {
+		if o.Name == c.Name {
+			*p = pool{SavedPool: o.SavedPool, activeSince: o.activeSince, said: o.said}
+		}
+	}
+	p.cfg, p.site, p.index = c, s, i
+	for _, x := range c.Nodes {
+		for _, n := range s.nodes {
+			if n.index == x {
+				p.nodes = append(p.nodes, n)
+				n.in = append(n.in, p)
+			}
+		}
+	}
+	if c.Mode == ActiveActive {
+		p.Active, p.said.active = "", ""
+	}
+	return p
+}
+
+// index lists the subjects that are probed: no disabled node is (N8).
+func (m *Machine) index() {
+	m.subjects = make(map[Subject]*subject)
+	m.unknown = 0
+	add := func(t *subject) {
+		m.subjects[t.record.subject] = t
+		if t.record.recent == Unknown {
+			m.unknown++
+		}
+	}
+	for _, s := range m.sites {
+		for _, w := range s.witnesses {
+			add(&subject{record: &w.record, site: s})
+		}
+		for _, n := range s.nodes {
+			for _, l := range n.lines {
+				if l != nil && !n.disabled() {
+					add(&subject{record: &l.record, site: s, line: l})
+				}
+			}
+		}
+	}
+	m.seenChanged = true
+}
+
+// resubject says that the set of subjects has changed, if it has.
+func (m *Machine) resubject(changed bool) {
+	if changed {
+		m.fx.Subjects = true
+		m.index()
+	}
+}
+
+// Target is a subject with how often it is to be probed, and for how long.
+type Target struct {
+	Subject           Subject
+	Interval, Timeout time.Duration
+}
+
+// Targets lists what is to be probed, in the configuration's order.
+func (m *Machine) Targets() []Target {
+	var list []Target
+	for _, s := range m.sites {
+		for _, w := range s.witnesses {
+			list = append(list, Target{w.subject, w.interval, w.timeout})
+		}
+		for _, n := range s.nodes {
+			for _, l := range n.lines {
+				if l != nil && !n.disabled() {
+					list = append(list, Target{l.subject, l.interval, l.timeout})
+				}
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,171 @@
+package sites
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// buildNodes gives a node of the configuration, and behind it, when its
+// addresses have changed, the incarnation that goes on until the new one is up
+// (A7).
+func (m *Machine) buildNodes(s *site, i int, old *site) []*node {
+	c := &s.cfg.Nodes[i]
+	var same, current, former *node
+	for _, o := range old.nodes {
+		if o.Name != c.Name {
+			continue
+		}
+		if slices.Equal(o.Addresses, c.Addresses) {
+			same = o
+		}
+		if o.Replaced {
+			former = o
+		} else {
+			current = o
+		}
+	}
+	n := &node{SavedNode: SavedNode{Name: c.Name}, cfg: c, site: s, index: i}
+	if current != nil {
+		n.Maintenance, n.Disabled, n.Window, n.WindowSkip = current.Maintenance, current.Disabled, current.Window, current.WindowSkip
+	}
+	if same != nil {
+		n.Entitled = same.Entitled
+		m.buildLines(n, same)
+		return []*node{n}
+	}
+	m.buildLines(n, nil)
+	if former == nil {
+		former = current
+	}
+	if former == nil || n.taken() || former.measured() == WordPending {
+		return []*node{n}
+	}
+	oldCfg := *c
+	oldCfg.Addresses, oldCfg.Secondary = former.Addresses, former.Secondary
+	g := &node{SavedNode: SavedNode{Name: c.Name, Replaced: true}, cfg: &oldCfg, site: s, index: i, heir: n}
+	m.buildLines(g, former)
+	return []*node{n, g}
+}
+
+// buildLines gives a node its lines: the families in which the site has a
+// witness (N13), with the state that the same address had.
+func (m *Machine) buildLines(n *node, old *node) {
+	c, s := n.cfg, n.site.cfg
+	n.Addresses, n.Secondary = c.Addresses, c.Secondary
+	for f := range Family(families) {
+		addr, ok := c.first(f)
+		if !ok || !s.judges(f) {
+			continue
+		}
+		l := &line{SavedLine: SavedLine{Word: WordPending, Since: m.now.Wall}, node: n, family: f}
+		l.heard = m.now.Boot
+		if old != nil {
+			inherit(l, old, f)
+		}
+		l.subject = Subject{Site: s.Name, Node: c.Name, Addr: addr}
+		l.interval, l.timeout = c.Interval, c.Timeout
+		m.buildChecks(l, l.checks)
+		if n.taken() && l.Word != WordReturning {
+			l.Word = WordReturning
+		}
+		n.lines[f] = l
+	}
+}
+
+// inherit gives a line what the same line of the node was. A family that was
+// not judged before goes on as the one that was (N13).
+func inherit(l *line, old *node, f Family) {
+	if o := old.lines[f]; o != nil {
+		node := l.node
+		*l = *o
+		l.node, l.family = node, f
+		return
+	}
+	if o := old.lines[1-f]; o != nil {
+		l.Word, l.Since = o.Word, o.Since
+		if o.Word == WordFailing {
+			l.Word = WordUp
+		}
+		return
+	}
+	if len(old.Addresses) > 0 {
+		l.Word = WordUp // it was answered without being judged
+	}
+}
+
+// buildChecks follows each probe by its key: one whose definition has changed
+// is a new one (O2).
+func (m *Machine) buildChecks(l *line, old []checkClock) {
+	probes := make(map[string]SavedProbe, len(l.node.cfg.Probes))
+	checks := make([]checkClock, len(l.node.cfg.Probes))
+	for i, p := range l.node.cfg.Probes {
+		if mem, known := l.Probes[p.Key]; known {
+			probes[p.Key] = mem
+		}
+		for j := range old {
+			if old[j].key == p.Key {
+				checks[i] = old[j]
+			}
+		}
+		checks[i].key = p.Key
+	}
+	l.Probes, l.checks = probes, checks
+}
+
+// judges says whether lines of the family are judged at the site (N13).
+func (s *Site) judges(f Family) bool {
+	if s.NoWitness || s.WitnessNodes {
+		return true
+	}
+	return slices.ContainsFunc(s.Witnesses, func(w Witness) bool { return FamilyOf(w.Addr) == f })
+}
+
+// Saved gives what must survive a restart of one site. It shares nothing with
+// the machine.
+func (m *Machine) Saved(i int) SavedSite {
+	s := m.sites[i]
+	out := s.SavedSite
+	out.Nodes, out.Pools = nil, nil
+	for _, n := range s.nodes {
+		x := n.SavedNode
+		x.Addresses, x.Secondary = slices.Clone(x.Addresses), slices.Clone(x.Secondary)
+		x.Maintenance, x.Disabled, x.Window = copied(x.Maintenance), copied(x.Disabled), copied(x.Window)
+		x.Lines = [families]*SavedLine{}
+		for f, l := range n.lines {
+			if l == nil {
+				continue
+			}
+			saved := l.SavedLine
+			saved.Probes = make(map[string]SavedProbe, len(l.Probes))
+			for k, v := range l.Probes {
+				saved.Probes[k] = v
+			}
+			x.Lines[f] = &saved
+		}
+		out.Nodes = append(out.Nodes, x)
+	}
+	for _, p := range s.pools {
+		x := p.SavedPool
+		x.Members, x.Paused = slices.Clone(x.Members), copied(x.Paused)
+		out.Pools = append(out.Pools, x)
+	}
+	return out
+}
+
+// Global gives what must survive a restart and belongs to no site.
+func (m *Machine) Global() SavedGlobal {
+	g := m.SavedGlobal
+	g.Starts = slices.Clone(g.Starts)
+	return g
+}
+
+func copied(h *Hold) *Hold {
+	if h == nil {
+		return nil
+	}
+	c := *h
+	return &c
+}
+
+// addressOf gives what a node is called by in sentences.
+func (l *line) addressOf() netip.Addr { return l.subject.Addr }

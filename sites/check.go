@@ -1,0 +1,162 @@
+package sites
+
+import "time"
+
+// absorb enters the result of a node's probes on one line: what the probes that
+// count say together, and what each says for itself (O2).
+func (m *Machine) absorb(l *line, res *Result) {
+	if res.Start < l.notBefore || (l.last != None && res.Start < l.start) || len(res.Checks) != len(l.checks) {
+		return
+	}
+	l.heard = res.Finish
+	changed := m.followChecks(l, res)
+	before := l.recent
+	if outcome := l.combine(res.Checks); outcome != None {
+		l.take(outcome, res)
+		l.contradict(outcome, m.now.Boot)
+	} else {
+		// No probe of it has ever answered: that they fail is kept for N3 and
+		// N10 alone.
+		l.recent, l.recentStart = unanswered(res.Checks), res.Start
+	}
+	if changed || l.recent != before || l.busy() || l.node.site.busy {
+		m.dirty(l.node.site)
+	}
+}
+
+// busy says whether any result of the line may change something.
+func (l *line) busy() bool {
+	switch l.Word {
+	case WordUp:
+		return l.last != Up || l.Offline != 0
+	case WordOut:
+		return l.last != Down || l.Offline == 0
+	default:
+		return true
+	}
+}
+
+// combine gives what the steering probes that have ever answered say together;
+// None if there are none (O2).
+func (l *line) combine(checks []Check) Outcome {
+	up, down, counted := 0, 0, 0
+	for i, c := range checks {
+		p := &l.node.cfg.Probes[i]
+		if !p.Steer || !l.Probes[p.Key].Answered {
+			continue
+		}
+		counted++
+		switch c.Outcome {
+		case Up:
+			up++
+		case Down:
+			down++
+		}
+		if c.Outcome == Down || l.check.Outcome != Down {
+			l.check = c
+		}
+	}
+	need := l.node.cfg.Require
+	if need == 0 || need > counted {
+		need = counted
+	}
+	switch {
+	case counted == 0:
+		return None
+	case up >= need:
+		l.check = firstWith(checks, Up, l.check)
+		return Up
+	case counted-down < need:
+		l.check = firstWith(checks, Down, l.check)
+		return Down
+	default:
+		return Unknown
+	}
+}
+
+func firstWith(checks []Check, o Outcome, otherwise Check) Check {
+	for _, c := range checks {
+		if c.Outcome == o {
+			return c
+		}
+	}
+	return otherwise
+}
+
+func unanswered(checks []Check) Outcome {
+	for _, c := range checks {
+		if c.Outcome == Down {
+			return Down
+		}
+	}
+	return Unknown
+}
+
+// followChecks follows each probe of a line by itself: the first success makes
+// it count, a whole threshold without one is said once, and so is the failure
+// of a probe that moves nothing. It says whether something was changed.
+func (m *Machine) followChecks(l *line, res *Result) (changed bool) {
+	for i := range res.Checks {
+		c, k := &res.Checks[i], &l.checks[i]
+		k.last = *c
+		switch c.Outcome {
+		case Up:
+			if k.failing || k.row == 0 {
+				k.failing, k.row = false, 0
+			}
+			k.row++
+		case Down:
+			if !k.failing {
+				k.failing, k.failStart, k.row = true, res.Start, 0
+			}
+			k.row++
+		default:
+			continue
+		}
+		if m.followCheck(l, i, res) {
+			changed = true
+		}
+	}
+	return changed
+}
+
+func (m *Machine) followCheck(l *line, i int, res *Result) bool {
+	n, p, k := l.node, &l.node.cfg.Probes[i], &l.checks[i]
+	mem, before := l.Probes[p.Key], l.Probes[p.Key]
+	if !k.failing {
+		mem.Answered = true
+		if k.row >= n.cfg.Rise || mem.NeverUp != 0 {
+			if id := max(mem.Failed, mem.NeverUp); id != 0 {
+				m.node(n, Event{Kind: ProbeRecovered, Resolves: id, Text: m.probeText(l, i, "answers")})
+			}
+			mem.Failed, mem.NeverUp = 0, 0
+		}
+	} else if k.row >= 2 && res.Finish-k.failStart >= n.cfg.Threshold && m.provenSince(l, k.failStart) {
+		switch {
+		case !mem.Answered && mem.NeverUp == 0:
+			mem.NeverUp = m.node(n, Event{Kind: ProbeNeverUp, Text: m.probeText(l, i, "has never answered")})
+		case mem.Answered && !p.Steer && mem.Failed == 0:
+			mem.Failed = m.node(n, Event{Kind: ProbeFailed, Text: m.probeText(l, i, "fails")})
+		}
+	}
+	if mem == before {
+		return false
+	}
+	if l.Probes == nil {
+		l.Probes = make(map[string]SavedProbe, len(l.checks))
+	}
+	l.Probes[p.Key] = mem
+	m.changed(n.site)
+	return true
+}
+
+// provenSince says whether the line works by a witness probe that started at
+// or after t: what is not proven is held against nobody.
+func (m *Machine) provenSince(l *line, t time.Duration) bool {
+	s := l.node.site
+	if s.cfg.NoWitness {
+		return true
+	}
+	p := s.proof(l)
+	return p.works && p.seen >= t
+}

@@ -1,0 +1,124 @@
+package sites
+
+import "time"
+
+// emergency gives the site that steps in for a pool; nil if none can (A4).
+func (m *Machine) emergency(p *pool) *site {
+	if p.frozen() && p.Source == Emergency {
+		// Paused, or not yet seen since the start: who serves goes on.
+		if x := m.byName[p.From]; x != nil && p.stand(x) != nil {
+			return x
+		}
+	}
+	if x := m.byName[p.From]; x != nil && p.Source == Emergency && x.Condition == SiteIsDown {
+		for _, c := range p.site.chain {
+			if c == x && p.canServe(x) {
+				return x // it goes on while it cannot be seen
+			}
+		}
+	}
+	for _, inSight := range [...]bool{true, false} {
+		for _, x := range p.site.chain {
+			if (x.Condition != SiteIsDown) == inSight && p.canServe(x) {
+				return x
+			}
+		}
+	}
+	return nil
+}
+
+// stand gives the pool of another site that stands in for p: that of the same
+// name, or its default pool.
+func (p *pool) stand(x *site) *pool {
+	for _, q := range x.pools {
+		if q.Name == p.Name {
+			return q
+		}
+	}
+	if len(x.pools) > 0 {
+		return x.pools[0]
+	}
+	return nil
+}
+
+// canServe says whether a site's nodes serve the pool that stands in for p.
+func (p *pool) canServe(x *site) bool {
+	q := p.stand(x)
+	return q != nil && q.Source == Own
+}
+
+// waive lets the recovering nodes of a pool that has lost its last serving node
+// come back at once (A3).
+func (m *Machine) waive(s *site) {
+	if !s.settled {
+		return
+	}
+	for _, p := range s.pools {
+		if p.Paused != nil || !p.lost(m.now.Boot) {
+			continue
+		}
+		if p.Source == Emergency && m.emergency(p) != nil {
+			continue // they wait for their grace (A6)
+		}
+		for _, n := range p.nodes {
+			if n.taken() || n.allPaused() {
+				continue
+			}
+			for _, l := range n.lines {
+				if l != nil && l.Word == WordRecovering && l.answers() {
+					m.back(l, "waived")
+				}
+			}
+		}
+	}
+}
+
+// lost says whether no node of the pool serves, or all that do have failed
+// beyond their deadlines and are held by a witness that does not answer (A3).
+func (p *pool) lost(now time.Duration) bool {
+	for _, n := range p.nodes {
+		in := n.serves()
+		if in == [families]bool{} {
+			if n.may() != in {
+				return false
+			}
+			continue
+		}
+		for f, serves := range in {
+			if !serves {
+				continue
+			}
+			l := n.lineFor(Family(f))
+			if l == nil || !l.judged() || l.Word != WordFailing || !l.blind || !l.overdue(now) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// report tells of what has changed in a pool (the events of A2, A4, A5).
+func (m *Machine) report(p *pool) {
+	was, is := p.said, p.spoken()
+	if was == is {
+		return
+	}
+	p.said = is
+	if was.source == Empty {
+		return // the first answer is no change
+	}
+	if is.source == LastResort && was.source != LastResort {
+		p.Outage = m.poolEvent(p, Event{Kind: PoolOutageStarted, Text: m.poolOutageText(p)})
+		m.changed(p.site)
+		return
+	}
+	if was.source == LastResort && is.source != LastResort {
+		m.poolEvent(p, Event{Kind: PoolOutageResolved, Resolves: p.Outage, Text: m.poolResolvedText(p)})
+		p.Outage = 0
+		m.changed(p.site)
+	}
+	passive := p.cfg.Mode == ActivePassive && is.source == Own && was.active != "" && was.active != is.active
+	if passive || was.from != is.from {
+		m.poolEvent(p, Event{Kind: FailoverSwitch, Text: m.switchText(p, was)})
+	}
+}

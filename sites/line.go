@@ -1,0 +1,230 @@
+package sites
+
+import "time"
+
+// line is a node as seen over one address family.
+type line struct {
+	SavedLine
+	record
+	node   *node
+	family Family
+	checks []checkClock // beside Node.Probes
+
+	// failing: a failing clock runs, since the start of the first failed probe.
+	// frozen is the blind time that does not count; while blind, the clock has
+	// stood still since blindSince (O5).
+	failing    bool
+	failStart  time.Duration
+	frozen     time.Duration
+	blind      bool
+	blindSince time.Duration
+
+	round round
+	// recoverStart is the start of the first success (N6); lapsed says that the
+	// end of grace has asked for its probe.
+	recoverStart time.Duration
+	lapsed       bool
+	// unsettled: there was a second failure in a row while failing (A9).
+	unsettled bool
+}
+
+// checkClock follows one probe of a line.
+type checkClock struct {
+	key       string
+	failing   bool
+	failStart time.Duration
+	row       int // failures in a row, or successes
+	last      Check
+}
+
+// judged says whether outages may move the line at all (N9).
+func (l *line) judged() bool { return l.node.cfg.Failover }
+
+// deadline is when the failing clock runs out, if it runs and does not stand
+// still (N2).
+func (l *line) deadline() (time.Duration, bool) {
+	return l.failStart + l.node.cfg.Threshold + l.frozen, l.failing && !l.blind
+}
+
+// overdue says whether the failing clock has run out, be it before it had to
+// stand still (A3).
+func (l *line) overdue(now time.Duration) bool {
+	if !l.failing {
+		return false
+	}
+	if l.blind {
+		now = max(l.blindSince, l.failStart)
+	}
+	return now >= l.failStart+l.node.cfg.Threshold+l.frozen
+}
+
+// graceEnd is when a recovering line may come back (N6).
+func (l *line) graceEnd() time.Duration { return l.recoverStart + l.node.cfg.Grace }
+
+// enter gives the line another word.
+func (l *line) enter(m *Machine, w Word) {
+	if l.Word == w {
+		return
+	}
+	l.Word, l.Since = w, m.now.Wall
+	l.round = round{}
+	l.Refuted = false
+	if w != WordRecovering {
+		l.recoverStart, l.lapsed = 0, false
+	}
+	if w != WordFailing {
+		l.unsettled = false
+	}
+	m.changed(l.node.site)
+}
+
+// startFailing starts the failing clock with the row of failures under way.
+func (l *line) startFailing(at time.Duration) {
+	l.failing, l.failStart, l.frozen, l.blind = true, at, 0, false
+	l.round = round{}
+}
+
+// stopFailing ends it.
+func (l *line) stopFailing() {
+	l.failing, l.blind, l.round = false, false, round{}
+}
+
+// restart begins all clocks of the line anew (O5).
+func (l *line) restart(now time.Duration) {
+	if l.failing {
+		l.startFailing(now)
+	}
+	if l.Word == WordRecovering {
+		l.recoverStart, l.lapsed = now, false
+	}
+	l.heard = now
+	for i := range l.checks {
+		l.checks[i].failStart = now
+	}
+}
+
+// follow keeps the line's blind time with what its witnesses say (O5).
+func (l *line) follow(p proof) {
+	switch {
+	case !l.failing:
+	case p.broken && !l.blind:
+		l.blind, l.blindSince = true, p.since
+	case p.works && l.blind:
+		l.blind = false
+		if from := max(l.blindSince, l.failStart); p.seen > from {
+			l.frozen += p.seen - from
+		}
+		l.round = round{}
+	}
+}
+
+// judge brings a line that no operator has taken up to date: called when a
+// result of it or of its witnesses has come, and when a deadline has.
+func (m *Machine) judge(l *line) {
+	s, now := l.node.site, m.now.Boot
+	p := proof{works: true, seen: now}
+	if !s.cfg.NoWitness {
+		p = s.proof(l)
+	}
+	switch l.last {
+	case Down:
+		m.judgeDown(l, p)
+	case Up:
+		m.judgeUp(l)
+	}
+	l.follow(p)
+	if l.Word == WordPending && l.recent == Down && l.last == None && !l.Refuted && p.works && p.seen >= l.recentStart {
+		l.Refuted = true
+		m.changed(s)
+	}
+	if l.failing {
+		m.runRound(l)
+	}
+}
+
+// judgeDown: the last counted result is a failure.
+func (m *Machine) judgeDown(l *line, p proof) {
+	if !l.failing && l.Word != WordPending && !(l.Word == WordOut && l.Offline != 0) {
+		l.startFailing(l.rowStart)
+	}
+	switch l.Word {
+	case WordUp:
+		l.enter(m, WordFailing)
+	case WordFailing:
+		if l.row >= 2 && !l.unsettled && l.judged() {
+			l.unsettled = true
+			m.dirty(l.node.site)
+		}
+	case WordRecovering:
+		// The node keeps its word until a witness has proven the line (N6).
+		if p.works && p.seen >= l.rowStart {
+			l.enter(m, WordOut)
+		}
+	}
+}
+
+// judgeUp: the last counted result is a success.
+func (m *Machine) judgeUp(l *line) {
+	s := l.node.site
+	rise := l.node.cfg.Rise
+	switch l.Word {
+	case WordPending, WordReturning:
+		if s.settled {
+			m.back(l, "")
+		}
+	case WordFailing:
+		if l.row >= rise {
+			l.stopFailing()
+			l.enter(m, WordUp)
+		}
+	case WordOut:
+		if l.row >= rise {
+			l.stopFailing()
+			l.enter(m, WordRecovering)
+			l.recoverStart = l.rowStart
+		}
+	case WordRecovering:
+		l.stopFailing()
+		m.judgeRecovering(l)
+	}
+	if l.row >= rise {
+		if l.Word != WordFailing {
+			l.stopFailing()
+		}
+		m.online(l)
+	}
+}
+
+// judgeRecovering ends a grace that has passed and been confirmed (N6).
+func (m *Machine) judgeRecovering(l *line) {
+	n, s := l.node, l.node.site
+	switch {
+	case l.graceEnd() > m.now.Boot:
+	case n.cfg.Failback == FailbackManual || !s.settled || n.allPaused():
+	case l.answers() && l.upStart >= l.graceEnd():
+		m.back(l, "auto")
+	case !l.lapsed:
+		l.lapsed = true
+		m.ask(l.subject)
+	}
+}
+
+// back puts a line back among those that serve. how is "auto", "manual" or
+// "waived" for a failback, and empty for what was no outage.
+func (m *Machine) back(l *line, how string) {
+	outage := l.Outage
+	after := l.Word
+	since := l.Since
+	l.stopFailing()
+	l.enter(m, WordUp)
+	if how == "" && outage == 0 {
+		return
+	}
+	l.Outage = 0
+	m.node(l.node, Event{Kind: FailoverFailback, Resolves: outage, Text: m.backText(l, how, after, since)})
+}
+
+// ready says whether a recovering line waits for the operator (N6).
+func (l *line) ready(now time.Duration) bool {
+	return l.Word == WordRecovering && l.node.cfg.Failback == FailbackManual && l.graceEnd() <= now && l.last == Up
+}

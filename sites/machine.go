@@ -1,0 +1,273 @@
+package sites
+
+import (
+	"slices"
+	"time"
+)
+
+// Machine carries out the rules for one configuration. Create it with [New],
+// hand it everything that happens with [Machine.Step].
+type Machine struct {
+	SavedGlobal
+	cfg      *Config
+	sites    []*site
+	byName   map[string]*site
+	subjects map[Subject]*subject
+
+	now      Instant
+	stepped  bool          // a Step has been made since the start
+	shortest time.Duration // the shortest probe interval (O5)
+	epoch    time.Duration // results of probes that started earlier are unknown
+	unknown  int           // subjects whose last result is unknown (N4)
+	// seenChanged asks for a look at the sites as a whole, and so does held,
+	// until when a site_down is held back (N4).
+	seenChanged bool
+	held        time.Duration
+
+	fx         Effects
+	nodeEvents []Event
+	poolEvents []Event
+	dirtySites []*site // in no order
+}
+
+// subject is where the results of a subject go.
+type subject struct {
+	record *record
+	site   *site
+	line   *line // nil for a witness
+}
+
+// Step takes what has happened until now and says what follows from it. It
+// must be called at the latest when the last Effects said (Next).
+func (m *Machine) Step(now Instant, in Input) Effects {
+	first := !m.stepped
+	m.begin(now)
+	if first {
+		m.started()
+	}
+	for i := range in.Results {
+		m.result(&in.Results[i])
+	}
+	for _, s := range m.sites {
+		if s.next <= now.Boot {
+			m.dirty(s)
+		}
+	}
+	m.evaluateDirty()
+	if in.Command != nil {
+		reply := m.command(in.Command)
+		m.fx.Reply = &reply
+		m.evaluateDirty()
+	}
+	if m.seenChanged || m.held != 0 {
+		m.seenChanged = false
+		m.isolation()
+	}
+	m.decide()
+	return m.finish()
+}
+
+func (m *Machine) evaluateDirty() {
+	for _, s := range m.inOrder() {
+		m.evaluate(s)
+	}
+}
+
+// inOrder gives the changed sites in the configuration's order.
+func (m *Machine) inOrder() []*site {
+	slices.SortFunc(m.dirtySites, func(a, b *site) int { return a.index - b.index })
+	return m.dirtySites
+}
+
+// begin readies a Step, and notices when the controller itself was blind (O5).
+func (m *Machine) begin(now Instant) {
+	gap := now.Boot - m.now.Boot
+	blind := m.stepped && gap > 5*m.shortest
+	m.now, m.stepped = now, true
+	m.fx = Effects{
+		Events: m.fx.Events[:0], Probe: m.fx.Probe[:0], Touched: m.fx.Touched[:0],
+		Stored: m.fx.Stored[:0], Subjects: m.fx.Subjects, StoredGlobal: m.fx.StoredGlobal,
+	}
+	m.nodeEvents, m.poolEvents = m.nodeEvents[:0], m.poolEvents[:0]
+	if blind {
+		m.restartClocks()
+	}
+	m.judgeClock()
+}
+
+// restartClocks begins every clock anew after the controller was blind (O5).
+func (m *Machine) restartClocks() {
+	now := m.now.Boot
+	m.epoch = now
+	for _, s := range m.sites {
+		s.quietFrom, s.asked = now, false
+		if s.Condition == SiteIsDown && s.Down == 0 {
+			s.sayAt = now
+		}
+		for _, w := range s.witnesses {
+			w.heard = now
+		}
+		for _, n := range s.nodes {
+			for _, l := range n.lines {
+				if l != nil {
+					l.restart(now)
+				}
+			}
+		}
+		for _, p := range s.pools {
+			p.activeSince = now
+		}
+		m.dirty(s)
+	}
+}
+
+// judgeClock tells once that the wall clock cannot be right (O6).
+func (m *Machine) judgeClock() {
+	switch {
+	case m.now.Suspect && m.Suspect == 0:
+		m.Suspect = m.event(Event{Kind: ClockSuspect, Text: "The wall clock cannot be right (" +
+			m.now.Wall.UTC().Format(time.RFC3339) + "). Windows and --for keep their state until it is set."})
+		m.storeGlobal()
+	case !m.now.Suspect && m.Suspect != 0:
+		m.Suspect = 0
+		m.storeGlobal()
+		for _, s := range m.sites {
+			m.dirty(s)
+		}
+	}
+}
+
+// result enters one result.
+func (m *Machine) result(res *Result) {
+	to := m.subjects[res.Subject]
+	if to == nil || len(res.Checks) == 0 {
+		return
+	}
+	if res.Start < m.epoch {
+		m.blinded(res)
+	}
+	was := to.record.recent == Unknown
+	if to.line != nil {
+		m.absorb(to.line, res)
+	} else {
+		m.witness(to, res)
+	}
+	if to.record.stale != 0 {
+		m.dirty(to.site)
+	}
+	if is := to.record.recent == Unknown; is != was {
+		full := m.unknown == len(m.subjects)
+		if is {
+			m.unknown++
+		} else {
+			m.unknown--
+		}
+		m.seenChanged = m.seenChanged || full || m.unknown == len(m.subjects)
+	}
+}
+
+// blinded makes the result of a probe that was under way when the controller
+// was blind an unknown one (O5).
+func (m *Machine) blinded(res *Result) {
+	res.Checks = slices.Clone(res.Checks)
+	for i := range res.Checks {
+		res.Checks[i].Outcome = Unknown
+	}
+}
+
+// witness enters the result of a witness.
+func (m *Machine) witness(to *subject, res *Result) {
+	r := to.record
+	before := r.last
+	if !r.take(res.Checks[0].Outcome, res) {
+		return
+	}
+	r.heard, r.check = res.Finish, res.Checks[0]
+	if r.last != before || to.site.busy {
+		m.dirty(to.site)
+	}
+}
+
+// finish works out when the next Step is due, and hands the effects over.
+func (m *Machine) finish() Effects {
+	for _, s := range m.dirtySites {
+		m.settleTimes(s)
+		if s.stored {
+			s.stored = false
+			m.fx.Stored = append(m.fx.Stored, s.index)
+		}
+		s.isDirty = false
+	}
+	m.dirtySites = m.dirtySites[:0]
+	next := m.now.Boot + m.shortest
+	for _, s := range m.sites {
+		next = min(next, s.next)
+	}
+	if m.held != 0 {
+		next = min(next, m.held)
+	}
+	m.fx.Next = max(next, m.now.Boot)
+	m.fx.Events = append(append(m.fx.Events, m.nodeEvents...), m.poolEvents...)
+	if len(m.fx.Events) > 0 {
+		m.fx.StoredGlobal = true
+	}
+	fx := m.fx
+	m.fx.Subjects, m.fx.StoredGlobal, m.fx.Reply = false, false, nil
+	return fx
+}
+
+// dirty asks for the site to be looked at in this Step.
+func (m *Machine) dirty(s *site) {
+	if !s.isDirty {
+		s.isDirty = true
+		m.dirtySites = append(m.dirtySites, s)
+	}
+}
+
+// changed says that durable state of the site has changed.
+func (m *Machine) changed(s *site) {
+	s.stored = true
+	m.dirty(s)
+}
+
+func (m *Machine) storeGlobal() { m.fx.StoredGlobal = true }
+
+func (m *Machine) ask(s Subject) {
+	if !slices.Contains(m.fx.Probe, s) {
+		m.fx.Probe = append(m.fx.Probe, s)
+	}
+}
+
+// stamp completes an event and gives its ID.
+func (m *Machine) stamp(e Event) Event {
+	m.LastEvent++
+	e.ID, e.Time, e.Severity = m.LastEvent, m.now.Wall, e.Kind.Severity()
+	return e
+}
+
+// event, node, site and poolEvent record an event about the controller, a node,
+// a site, a pool, and give its ID.
+func (m *Machine) event(e Event) uint64 {
+	e = m.stamp(e)
+	m.fx.Events = append(m.fx.Events, e)
+	return e.ID
+}
+
+func (m *Machine) node(n *node, e Event) uint64 {
+	e.Site, e.Node = n.site.Name, n.Name
+	e = m.stamp(e)
+	m.nodeEvents = append(m.nodeEvents, e)
+	return e.ID
+}
+
+func (m *Machine) site(s *site, e Event) uint64 {
+	e.Site = s.Name
+	return m.event(e)
+}
+
+func (m *Machine) poolEvent(p *pool, e Event) uint64 {
+	e.Site, e.Pool = p.site.Name, p.Name
+	e = m.stamp(e)
+	m.poolEvents = append(m.poolEvents, e)
+	return e.ID
+}

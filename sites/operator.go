@@ -1,0 +1,300 @@
+package sites
+
+import (
+	"fmt"
+	"strings"
+)
+
+// command carries out what an operator says, or refuses it (C1 to C8).
+func (m *Machine) command(c *Command) Reply {
+	if c.Site == "" {
+		switch c.Verb {
+		case Pause, Resume:
+			var said []string
+			for _, s := range m.sites {
+				one := *c
+				one.Site = s.Name
+				said = append(said, m.command(&one).Text)
+			}
+			return Reply{Text: strings.Join(said, " ")}
+		}
+		return refuse("Name the site.")
+	}
+	s := m.byName[c.Site]
+	if s == nil {
+		return refuse("There is no site %q. The sites are %s.", c.Site, m.siteNames())
+	}
+	var nodes []*node
+	for _, n := range s.nodes {
+		if c.Node == "" || n.Name == c.Node {
+			nodes = append(nodes, n)
+		}
+	}
+	if c.Node != "" && len(nodes) == 0 {
+		return refuse("Site %s has no node %q. Its nodes are %s.", s.Name, c.Node, s.nodeNames())
+	}
+	m.dirty(s)
+	switch c.Verb {
+	case Maintenance, Disable:
+		return m.takeOut(s, nodes, c)
+	case MaintenanceEnd, Enable:
+		return m.putBack(s, nodes, c)
+	case FailbackNow:
+		return m.failback(s, c)
+	case Pause, Resume:
+		return m.pauses(s, c)
+	default:
+		return refuse("There is no command %q.", c.Verb)
+	}
+}
+
+func refuse(format string, args ...any) Reply {
+	return Reply{Refused: true, Text: fmt.Sprintf(format, args...)}
+}
+
+// takeOut begins maintenance, or disables (N7, N8), unless that would leave a
+// pool without a node (C4).
+func (m *Machine) takeOut(s *site, nodes []*node, c *Command) Reply {
+	if c.Verb == Disable && c.Node == "" {
+		return refuse("Name the node to disable: %s.", s.nodeNames())
+	}
+	if why := m.wouldEmpty(s, nodes); why != "" && !c.Force {
+		return refuse("Refused: %s. Give the site an emergency_site, wait until another node answers, or use --force.", why)
+	}
+	hold := Hold{By: c.By, Reason: c.Reason, Since: m.now.Wall}
+	if c.For > 0 {
+		hold.Until = m.now.Wall.Add(c.For)
+	}
+	var done []string
+	for _, n := range nodes {
+		h := hold
+		e := Event{By: c.By, Reason: c.Reason}
+		if c.Verb == Disable {
+			n.Disabled = &h
+			e.Kind, e.Text = NodeDisabled, m.disabledText(n, &h)
+		} else {
+			n.Maintenance = &h
+			e.Kind, e.Text = FailoverMaintenance, m.maintenanceText(n, &h, h.Until)
+		}
+		if !n.Replaced {
+			h.Event = m.node(n, e)
+			done = append(done, e.Text)
+		}
+		m.take(n)
+	}
+	m.resubject(c.Verb == Disable)
+	return Reply{Text: strings.Join(done, " ")}
+}
+
+// putBack ends maintenance, or enables.
+func (m *Machine) putBack(s *site, nodes []*node, c *Command) Reply {
+	var done []string
+	for _, n := range nodes {
+		before := n.taken()
+		switch {
+		case c.Verb == Enable && n.Disabled != nil:
+			m.enable(n, c.Reason, c.By)
+		case c.Verb == MaintenanceEnd && n.maintained():
+			if w := s.covered(n); w != nil {
+				n.WindowSkip = w.change
+			}
+			m.endMaintenance(n, c.Reason, c.By)
+		default:
+			continue
+		}
+		if before && !n.Replaced {
+			done = append(done, s.Name+"/"+n.Name+": "+m.returnText(n))
+		}
+	}
+	if len(done) == 0 {
+		what := "disabled"
+		if c.Verb == MaintenanceEnd {
+			what = "in maintenance"
+		}
+		return refuse("Refused: nothing of %s is %s.", strings.TrimSuffix(s.Name+"/"+c.Node, "/"), what)
+	}
+	return Reply{Text: strings.Join(done, " ")}
+}
+
+// endMaintenance ends the maintenance of an operator and of a window.
+func (m *Machine) endMaintenance(n *node, reason, by string) {
+	var began uint64
+	for _, h := range [...]*Hold{n.Window, n.Maintenance} {
+		if h != nil {
+			began = h.Event
+		}
+	}
+	n.Maintenance, n.Window = nil, nil
+	if !n.Replaced {
+		m.node(n, Event{Kind: FailoverMaintenance, Resolves: began, By: by, Reason: reason, Text: m.maintenanceEndText(n, "")})
+	}
+	m.release(n)
+}
+
+// enable ends a disabling: what was found out before and meanwhile counts no
+// more, and a probe is asked for at once (N8).
+func (m *Machine) enable(n *node, reason, by string) {
+	began := n.Disabled.Event
+	n.Disabled = nil
+	for _, l := range n.lines {
+		if l != nil {
+			l.forget(m.now.Boot)
+			for i := range l.checks {
+				l.checks[i] = checkClock{key: l.checks[i].key}
+			}
+			m.ask(l.subject)
+		}
+	}
+	m.resubject(true)
+	if !n.Replaced {
+		m.node(n, Event{Kind: NodeEnabled, Resolves: began, By: by, Reason: reason, Text: m.enabledText(n)})
+	}
+	m.release(n)
+}
+
+// failback puts back what answers, now (C1).
+func (m *Machine) failback(s *site, c *Command) Reply {
+	var back, left []string
+	for _, n := range s.nodes {
+		if n.taken() {
+			continue
+		}
+		for _, l := range n.lines {
+			if l == nil || l.Word != WordOut && l.Word != WordRecovering {
+				continue
+			}
+			if !l.answers() && !c.Force {
+				left = appendNew(left, n.Name)
+				continue
+			}
+			n.Entitled = true
+			m.backBy(l, c)
+			back = appendNew(back, n.Name)
+		}
+	}
+	for _, p := range s.pools {
+		m.failbackPool(p)
+	}
+	var said []string
+	if len(back) > 0 {
+		said = append(said, fmt.Sprintf("Put back: %s.", strings.Join(back, ", ")))
+	}
+	if len(left) > 0 {
+		said = append(said, fmt.Sprintf("Left out, because they do not answer: %s (--force puts them back all the same).", strings.Join(left, ", ")))
+	}
+	if len(said) == 0 {
+		said = append(said, "No node of "+s.Name+" is out by an outage.")
+	}
+	return Reply{Text: strings.Join(said, " ")}
+}
+
+func appendNew(list []string, s string) []string {
+	for _, x := range list {
+		if x == s {
+			return list
+		}
+	}
+	return append(list, s)
+}
+
+// failbackPool makes the first node in order that is up and answers the active
+// one (C1).
+func (m *Machine) failbackPool(p *pool) {
+	if p.cfg.Mode != ActivePassive {
+		return
+	}
+	for _, n := range p.nodes {
+		if n.steady() {
+			n.Entitled = true
+			p.activeSince = m.now.Boot - p.cfg.MinHold
+			m.changed(p.site)
+			return
+		}
+	}
+}
+
+// pauses stops the moves of a site's pools, or lets them go on (C3).
+func (m *Machine) pauses(s *site, c *Command) Reply {
+	var done []string
+	found := false
+	for _, p := range s.pools {
+		if c.Pool != "" && c.Pool != p.Name {
+			continue
+		}
+		found = true
+		name := s.Name + "/" + p.Name
+		switch {
+		case c.Verb == Pause && p.Paused == nil:
+			p.Paused = &Hold{By: c.By, Reason: c.Reason, Since: m.now.Wall}
+			if c.For > 0 {
+				p.Paused.Until = m.now.Wall.Add(c.For)
+			}
+			p.Paused.Event = m.poolEvent(p, Event{Kind: Paused, By: c.By, Reason: c.Reason, Text: m.pausedText(p)})
+			m.changed(s)
+			done = append(done, name+" is paused.")
+		case c.Verb == Resume && p.Paused != nil:
+			m.resume(p, c.Reason, c.By)
+			done = append(done, name+" goes on.")
+		}
+	}
+	switch {
+	case !found:
+		return refuse("Site %s has no pool %q.", s.Name, c.Pool)
+	case len(done) == 0 && c.Verb == Pause:
+		return Reply{Text: s.Name + " is paused already."}
+	case len(done) == 0:
+		return Reply{Text: s.Name + " is not paused."}
+	}
+	return Reply{Text: strings.Join(done, " ")}
+}
+
+// resume lets a pool go on: clocks that ran meanwhile count, and a round is
+// asked for at once (C3).
+func (m *Machine) resume(p *pool, reason, by string) {
+	m.poolEvent(p, Event{Kind: Resumed, Resolves: p.Paused.Event, By: by, Reason: reason, Text: p.site.Name + "/" + p.Name + " moves by itself again."})
+	p.Paused = nil
+	m.changed(p.site)
+	for _, n := range p.nodes {
+		for _, l := range n.lines {
+			if l != nil && l.failing {
+				l.round = round{}
+			}
+		}
+	}
+}
+
+// wouldEmpty says why nodes must not be taken out: in a pool of the site they
+// would be the last that serve, and nothing could step in (C4). It is empty
+// when they may.
+func (m *Machine) wouldEmpty(s *site, nodes []*node) string {
+	taken := func(n *node) bool {
+		for _, x := range nodes {
+			if x == n || x.Name == n.Name {
+				return true
+			}
+		}
+		return false
+	}
+	for _, p := range s.pools {
+		serving, after, stepsIn := 0, 0, m.emergency(p) != nil
+		for _, n := range p.nodes {
+			if in := n.serves(); in != [families]bool{} || n.may() != in {
+				serving++
+				if !taken(n) {
+					after++
+				}
+			}
+			if !taken(n) && !n.taken() && n.measured() == WordRecovering && n.answers() {
+				stepsIn = true
+			}
+		}
+		if serving > 0 && after == 0 && !stepsIn {
+			name := "pool " + p.Name
+			if p.Name == DefaultPool {
+				name = "site"
+			}
+			return fmt.Sprintf("%s %s would have no node left that serves, no recovering node answers, and no emergency site can step in", name, s.Name)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,87 @@
+package sites
+
+// choose gives the active node of an active_passive pool, and the families that
+// it gives (A2).
+func (m *Machine) choose(p *pool) (*node, [families]bool) {
+	cur := p.active()
+	if p.Source != Own {
+		cur = nil
+	}
+	if cur != nil {
+		if in := cur.serves(); in != [families]bool{} {
+			if n := m.earlier(p, cur); n != nil {
+				return n, n.serves()
+			}
+			return cur, in
+		}
+	}
+	stays, in := p.stays(cur)
+	if p.frozen() && stays != nil {
+		return stays, in
+	}
+	var first *node
+	for _, n := range p.nodes {
+		if n.steady() {
+			return n, n.serves()
+		}
+		if first == nil && n.serves() != [families]bool{} {
+			first = n
+		}
+	}
+	if first != nil {
+		if stays != nil {
+			return stays, in // nobody is switched to who fails
+		}
+		return first, first.serves()
+	}
+	return p.awaited(cur)
+}
+
+// earlier gives the node in front of the active one that takes over again by
+// itself, if there is one. After min_hold that is any that is up and may fail
+// back by itself; with `failback: manual` only one that an operator has put
+// back.
+func (m *Machine) earlier(p *pool, cur *node) *node {
+	if m.now.Boot < p.activeSince+p.cfg.MinHold {
+		return nil
+	}
+	for _, n := range p.nodes {
+		if n.Name == cur.Name {
+			return nil
+		}
+		if n.steady() && (n.Entitled || n.cfg.Failback == FailbackAuto && !p.frozen()) {
+			return n
+		}
+	}
+	return nil
+}
+
+// stays gives the active node with what it was last answered with, unless an
+// operator or the configuration has taken it.
+func (p *pool) stays(cur *node) (*node, [families]bool) {
+	if cur == nil || cur.taken() {
+		return nil, [families]bool{}
+	}
+	for _, x := range p.Members {
+		if x.Node == cur.Name && x.Replaced == cur.Replaced {
+			return cur, x.In
+		}
+	}
+	return nil, [families]bool{}
+}
+
+// awaited gives the first node whose first result is not in; the one that is
+// answered stays if it is such a node (N10).
+func (p *pool) awaited(cur *node) (*node, [families]bool) {
+	if cur != nil {
+		if in := cur.may(); in != [families]bool{} {
+			return cur, in
+		}
+	}
+	for _, n := range p.nodes {
+		if in := n.may(); in != [families]bool{} {
+			return n, in
+		}
+	}
+	return nil, [families]bool{}
+}

@@ -1,0 +1,211 @@
+package sites
+
+import (
+	"slices"
+	"time"
+)
+
+// pool is a pool at run time.
+type pool struct {
+	SavedPool
+	cfg   *Pool
+	site  *site
+	index int
+	nodes []*node // in order, replaced ones behind those that replace them
+	// activeSince is when the active node took over (A2).
+	activeSince time.Duration
+	// said is what the last event told of.
+	said spoken
+}
+
+// spoken is what events about a pool compare.
+type spoken struct {
+	source Source
+	from   string
+	active string
+}
+
+func (p *pool) spoken() spoken { return spoken{p.Source, p.From, p.Active} }
+
+// frozen says whether nothing of the pool moves by itself: it is paused (C3),
+// or the site has not been seen since the start (S2).
+func (p *pool) frozen() bool {
+	return p.Source != Empty && (p.Paused != nil || !p.site.settled)
+}
+
+// find gives the incarnation of a node in the pool.
+func (p *pool) find(name string, replaced bool) *node {
+	for _, n := range p.nodes {
+		if n.Name == name && n.Replaced == replaced {
+			return n
+		}
+	}
+	return nil
+}
+
+// active gives the active node: the incarnation that serves, if any does.
+func (p *pool) active() *node {
+	n := p.find(p.Active, false)
+	if old := p.find(p.Active, true); old != nil && (n == nil || n.serves() == [families]bool{}) {
+		return old
+	}
+	return n
+}
+
+// decide brings the pools of the changed sites, and of those that depend on
+// them, up to date, and tells of what has changed.
+func (m *Machine) decide() {
+	for i := 0; i < len(m.dirtySites); i++ {
+		m.decideSite(m.dirtySites[i], i)
+	}
+	for _, s := range m.inOrder() {
+		for _, p := range s.pools {
+			m.fx.Touched = append(m.fx.Touched, PoolID{s.index, p.index})
+			m.report(p)
+		}
+	}
+}
+
+// decideSite decides the pools of one site; sites that depend on it are decided
+// after it, again if need be. at is its place among the changed sites.
+func (m *Machine) decideSite(s *site, at int) {
+	own := false
+	m.waive(s)
+	for _, p := range s.pools {
+		was, members := p.Source == Own, p.Members
+		m.decidePool(p)
+		if was != (p.Source == Own) || !slices.Equal(members, p.Members) {
+			own = true
+		}
+	}
+	if !own {
+		return
+	}
+	for _, d := range s.dependents {
+		if i := slices.Index(m.dirtySites, d); i < 0 {
+			m.dirty(d)
+		} else if i < at {
+			m.decideSite(d, i)
+		} else {
+			m.dirty(d)
+		}
+	}
+}
+
+// decidePool gives the pool its answer (A1 to A5).
+func (m *Machine) decidePool(p *pool) {
+	before := p.SavedPool
+	if members, active := m.own(p); len(members) > 0 {
+		if p.Active != active {
+			p.Active, p.activeSince = active, m.now.Boot
+		}
+		p.Source, p.From, p.Members = Own, "", keep(p.Members, members)
+	} else if x := m.emergency(p); x != nil {
+		p.Source, p.From, p.Members = Emergency, x.Name, nil
+	} else {
+		m.lastResort(p)
+	}
+	if before.Source != p.Source || before.From != p.From || before.Active != p.Active || !slices.Equal(before.Members, p.Members) {
+		p.Since = m.now.Wall
+		m.changed(p.site)
+	}
+}
+
+// keep gives the old slice when the new one says the same.
+func keep(old, members []Member) []Member {
+	if slices.Equal(old, members) {
+		return old
+	}
+	return members
+}
+
+// own gives what the pool's own nodes answer; nothing if they cannot.
+func (m *Machine) own(p *pool) (members []Member, active string) {
+	if p.frozen() {
+		if p.Source != Own && !p.entitled() {
+			return nil, p.Active
+		}
+		if members = p.held(); len(members) > 0 && p.cfg.Mode == ActiveActive {
+			return members, p.Active
+		}
+	}
+	if p.cfg.Mode == ActiveActive {
+		return p.every(), ""
+	}
+	n, in := m.choose(p)
+	if n == nil {
+		return nil, p.Active
+	}
+	return []Member{n.member(in)}, n.Name
+}
+
+// every gives the serving nodes of a pool, or, where there is none, those whose
+// first result is not in (A1, N10).
+func (p *pool) every() (members []Member) {
+	for _, which := range [...]func(*node) [families]bool{(*node).serves, (*node).may} {
+		for _, n := range p.nodes {
+			if in := which(n); in != [families]bool{} {
+				members = append(members, n.member(in))
+			}
+		}
+		if members != nil {
+			return members
+		}
+	}
+	return nil
+}
+
+// held gives the members of a pool that does not move by itself: those that it
+// has, without what an operator or the configuration has taken away, and with
+// what an operator has put back (C3).
+func (p *pool) held() (members []Member) {
+	for _, n := range p.nodes {
+		if n.taken() {
+			continue
+		}
+		i := slices.IndexFunc(p.Members, func(x Member) bool { return x.Node == n.Name && x.Replaced == n.Replaced })
+		if i >= 0 {
+			members = append(members, p.Members[i])
+		} else if in := n.serves(); n.Entitled && in != [families]bool{} {
+			members = append(members, n.member(in))
+		}
+	}
+	return members
+}
+
+// entitled says whether an operator has put a node of the pool back.
+func (p *pool) entitled() bool {
+	for _, n := range p.nodes {
+		if n.Entitled && n.serves() != [families]bool{} {
+			return true
+		}
+	}
+	return false
+}
+
+// lastResort: nothing is left (A5).
+func (m *Machine) lastResort(p *pool) {
+	var all []Member
+	for _, n := range p.nodes {
+		in := n.those(func(*line) bool { return true })
+		if in == [families]bool{} {
+			continue
+		}
+		if p.cfg.Mode == ActivePassive && n.Name == p.Active {
+			all = []Member{n.member(in)}
+			break
+		}
+		all = append(all, n.member(in))
+	}
+	if p.cfg.Mode == ActivePassive && len(all) > 1 {
+		all = all[:1]
+	}
+	if len(all) > 0 || m.byName[p.From] == nil {
+		p.From, p.Members = "", keep(p.Members, all)
+	}
+	// With every node taken by an operator the last answer stays, be it that
+	// of an emergency site.
+	if len(p.nodes) > 0 {
+		p.Source = LastResort
+	}
+}

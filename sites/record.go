@@ -1,0 +1,67 @@
+package sites
+
+import "time"
+
+// record is what the results of one subject have told so far.
+type record struct {
+	subject Subject
+	// last is the last outcome that was not unknown; start and finish are its
+	// probe's. row counts how often in a row it has been so, since the probe
+	// that started at rowStart.
+	last          Outcome
+	start, finish time.Duration
+	row           int
+	rowStart      time.Duration
+	// recent is the last outcome of all, recentStart its probe's start, check
+	// what it said.
+	recent      Outcome
+	recentStart time.Duration
+	// upStart and upFinish are those of the last probe that answered.
+	upStart, upFinish time.Duration
+	// notBefore: results of probes that started earlier count no more (N8).
+	notBefore time.Duration
+	// heard is when anything was last heard of the probe loop (S5).
+	heard    time.Duration
+	stale    uint64 // the event that said so
+	interval time.Duration
+	timeout  time.Duration
+	check    Check
+}
+
+// take enters an outcome, and says whether it counts. A result that is older
+// than the last is dropped (O1).
+func (r *record) take(o Outcome, res *Result) bool {
+	if res.Start < r.notBefore || (r.last != None && res.Start < r.start) {
+		return false
+	}
+	if r.recent == None || res.Start >= r.recentStart {
+		r.recent, r.recentStart = o, res.Start
+	}
+	if o != Up && o != Down {
+		return true
+	}
+	if r.last == o {
+		r.row++
+	} else {
+		r.last, r.row, r.rowStart = o, 1, res.Start
+	}
+	r.start, r.finish = res.Start, res.Finish
+	if o == Up {
+		r.upStart, r.upFinish = res.Start, res.Finish
+	}
+	return true
+}
+
+// forget drops all that was heard: the subject starts anew at now (N8, A7).
+func (r *record) forget(now time.Duration) {
+	*r = record{
+		subject: r.subject, interval: r.interval, timeout: r.timeout, stale: r.stale,
+		notBefore: now, heard: now,
+	}
+}
+
+// answers says whether the last finished probe came back up (N12).
+func (r *record) answers() bool { return r.recent == Up }
+
+// staleAt is when the subject's probe loop counts as stuck (S5).
+func (r *record) staleAt() time.Duration { return r.heard + 3*r.interval + r.timeout }

@@ -1,0 +1,116 @@
+package sites
+
+import "time"
+
+// phase is how far a round has come (N2).
+type phase uint8
+
+const (
+	idle        phase = iota
+	wantProof         // the witnesses were asked and have not answered yet
+	wantFailure       // a probe of the node must start now, and fail
+	wantProof2        // a probe of the witnesses must start after that, and answer
+)
+
+// round is the evidence that takes a node out: witness, node, witness.
+type round struct {
+	phase phase
+	// from is the earliest start of the probe that the phase waits for.
+	from time.Duration
+	// spent: a round was broken; the next failure of the node that starts at or
+	// after from begins another.
+	spent bool
+}
+
+// due says whether the line waits for a verdict: it fails, and the verdict
+// would change or tell something.
+func (l *line) due() bool {
+	if !l.failing || l.last != Down {
+		return false
+	}
+	if l.Offline == 0 {
+		return true
+	}
+	return l.Word == WordFailing && l.judged() && !l.node.allPaused()
+}
+
+// runRound takes the round of a failing line as far as the evidence goes. While
+// the line is not proven its clock stands still, and no round goes on.
+func (m *Machine) runRound(l *line) {
+	at, ticking := l.deadline()
+	if !ticking || at > m.now.Boot || !l.due() {
+		return
+	}
+	if l.node.site.cfg.NoWitness {
+		if l.row >= 2 {
+			m.verdict(l)
+		}
+		return
+	}
+	r := &l.round
+	if r.phase == idle {
+		if r.spent && l.start < r.from {
+			return
+		}
+		*r = round{phase: wantProof, from: m.now.Boot}
+		m.askWitnesses(l)
+	}
+	if r.phase == wantProof {
+		if ok, at := l.node.site.answeredSince(l, r.from); ok {
+			*r = round{phase: wantFailure, from: at}
+			m.ask(l.subject)
+		}
+	}
+	if r.phase == wantFailure && l.start >= r.from && l.last == Down {
+		*r = round{phase: wantProof2, from: l.finish}
+		m.askWitnesses(l)
+	}
+	if r.phase == wantProof2 {
+		if ok, _ := l.node.site.answeredSince(l, r.from); ok {
+			if l.row >= 2 {
+				m.verdict(l)
+			} else {
+				*r = round{spent: true, from: m.now.Boot}
+			}
+		}
+	}
+}
+
+// contradict ends a round that a result has broken: the node answered, or what
+// the round has asked it could not be found out (O1).
+func (l *line) contradict(o Outcome, now time.Duration) {
+	if o == Up && l.round.phase != idle || o == Unknown && l.round.phase == wantFailure {
+		l.round = round{spent: true, from: now}
+	}
+}
+
+// verdict: the evidence of N2 is whole.
+func (m *Machine) verdict(l *line) {
+	n := l.node
+	l.round = round{spent: true, from: m.now.Boot}
+	if l.Offline == 0 {
+		l.Offline = m.node(n, Event{Kind: NodeOffline, Text: m.offlineText(l)})
+		m.changed(n.site)
+	}
+	if l.Word != WordFailing || !l.judged() || n.allPaused() || !n.site.settled {
+		return
+	}
+	text := m.outageText(l)
+	l.enter(m, WordOut)
+	if l.Outage == 0 {
+		l.Outage = m.node(n, Event{Kind: FailoverOutage, Text: text})
+	}
+	l.stopFailing()
+	n.Entitled = false
+}
+
+// online tells that a node that was said to be offline answers again.
+func (m *Machine) online(l *line) {
+	if l.Offline == 0 {
+		return
+	}
+	resolves := l.Offline
+	l.Offline = 0
+	m.node(l.node, Event{Kind: NodeOnline, Resolves: resolves, Text: m.onlineText(l)})
+	m.changed(l.node.site)
+}

@@ -1,0 +1,277 @@
+package sites
+
+import "time"
+
+// site is a site at run time.
+type site struct {
+	SavedSite
+	cfg       *Site
+	index     int
+	nodes     []*node // in the configuration's order, replaced ones behind theirs
+	pools     []*pool
+	witnesses []*witness
+	// chain lists the sites that may step in, in their order; dependents are
+	// the sites that have this one in theirs (A4).
+	chain, dependents []*site
+	windows           []windowClock
+	ttls              []time.Duration // those of its names, ascending (A9)
+
+	// settled: since the start the site has been seen, and every subject of it
+	// has been probed once (S2).
+	settled bool
+	// quietFrom is the earliest that silence counts from (N4, O5).
+	quietFrom time.Duration
+	// asked is when all nodes were asked because the witnesses are silent.
+	asked   bool
+	askedAt time.Duration // when that was
+	// sayAt is when a site_down that was held back is said (N4).
+	sayAt time.Duration
+
+	busy    bool // any result may change something
+	isDirty bool
+	stored  bool // to be stored after this Step
+	next    time.Duration
+}
+
+// evaluate brings a site up to date: is it seen, and what of its nodes. Pools
+// come after all sites.
+func (m *Machine) evaluate(s *site) {
+	m.expire(s)
+	if !s.settled {
+		s.settled = s.complete()
+	}
+	m.observe(s)
+	for i := 0; i < len(s.nodes); i++ {
+		n := s.nodes[i]
+		m.watch(n)
+		if n.taken() {
+			continue
+		}
+		for _, l := range n.lines {
+			if l != nil {
+				m.judge(l)
+			}
+		}
+	}
+	m.retire(s)
+}
+
+// complete says whether the site has been seen since the start and a full
+// round of its probes is in (S2).
+func (s *site) complete() bool {
+	seen := s.cfg.NoWitness
+	for _, w := range s.witnesses {
+		if w.recent == None {
+			return false
+		}
+		seen = seen || w.last == Up
+	}
+	for _, n := range s.nodes {
+		for _, l := range n.lines {
+			if l == nil || n.disabled() {
+				continue
+			}
+			if l.recent == None {
+				return false
+			}
+			seen = seen || s.cfg.WitnessNodes && l.recent == Up
+		}
+	}
+	return seen
+}
+
+// observe decides whether the site is seen (N3).
+func (m *Machine) observe(s *site) {
+	silent, since := s.silence()
+	if !silent {
+		s.asked = false
+		if s.witnessed() {
+			m.seen(s)
+		}
+		return
+	}
+	answering, conclusive := s.nodesSince(since, s.askedAt)
+	switch {
+	case s.Condition == SiteIsDown:
+		if answering && !s.asked {
+			s.asked = true // until the witnesses have spoken
+			m.askSite(s, false)
+		}
+		if !answering {
+			s.asked = false
+		}
+	case s.Condition == SiteResolverDown:
+		if !s.anyNodeUp() {
+			m.unseen(s)
+		}
+	case m.now.Boot < since+s.cfg.Threshold:
+	case !s.asked:
+		s.asked, s.askedAt = true, m.now.Boot
+		m.askSite(s, true)
+		if s.nothingToAsk() {
+			m.unseen(s)
+		}
+	case answering:
+		s.asked = false
+		s.Condition, s.Since = SiteResolverDown, m.now.Wall
+		s.Resolver = m.site(s, Event{Kind: ResolverDown, Text: m.resolverDownText(s, since)})
+		m.changed(s)
+	case conclusive:
+		m.unseen(s)
+	}
+}
+
+// witnessed says whether a witness of the site answers.
+func (s *site) witnessed() bool {
+	if s.cfg.NoWitness {
+		return true
+	}
+	for _, w := range s.witnesses {
+		if w.last == Up {
+			return true
+		}
+	}
+	return s.cfg.WitnessNodes && s.anyNodeUp()
+}
+
+// nodesSince says whether a node has answered a probe that started after the
+// silence began, and whether all have failed one that started at or after from.
+func (s *site) nodesSince(silence, from time.Duration) (answering, allFailed bool) {
+	allFailed = true
+	for _, n := range s.nodes {
+		for _, l := range n.lines {
+			if l == nil || n.disabled() {
+				continue
+			}
+			if l.recent == Up && l.recentStart >= silence {
+				answering = true
+			}
+			if l.recent != Down || l.recentStart < from {
+				allFailed = false
+			}
+		}
+	}
+	return answering, allFailed
+}
+
+func (s *site) anyNodeUp() bool {
+	for _, n := range s.nodes {
+		if !n.disabled() && n.answers() {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *site) nothingToAsk() bool {
+	for _, n := range s.nodes {
+		for _, l := range n.lines {
+			if l != nil && !n.disabled() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// askSite has all nodes of a site probed now, or all its witnesses.
+func (m *Machine) askSite(s *site, nodes bool) {
+	if !nodes {
+		for _, w := range s.witnesses {
+			m.ask(w.subject)
+		}
+		return
+	}
+	for _, n := range s.nodes {
+		for _, l := range n.lines {
+			if l != nil && !n.disabled() {
+				m.ask(l.subject)
+			}
+		}
+	}
+}
+
+// unseen: no witness and no node of the site answers.
+func (m *Machine) unseen(s *site) {
+	s.Condition, s.Since, s.asked = SiteIsDown, m.now.Wall, false
+	s.sayAt = m.now.Boot
+	m.seenChanged = true
+	m.changed(s)
+}
+
+// seen: a witness of the site answers.
+func (m *Machine) seen(s *site) {
+	if s.Condition == SiteIsUp {
+		return
+	}
+	was := s.Condition
+	down, resolver, since := s.Down, s.Resolver, s.Since
+	s.Condition, s.Since, s.Down, s.Resolver = SiteIsUp, m.now.Wall, 0, 0
+	m.seenChanged = true
+	m.changed(s)
+	if down != 0 {
+		m.site(s, Event{Kind: SiteUp, Resolves: down, Text: m.siteUpText(s, since)})
+	}
+	if resolver != 0 {
+		m.site(s, Event{Kind: ResolverUp, Resolves: resolver, Text: m.resolverUpText(s, since)})
+	}
+	if was != SiteIsDown {
+		return
+	}
+	for _, n := range s.nodes {
+		for _, l := range n.lines {
+			if l != nil && l.failing {
+				l.startFailing(m.now.Boot)
+			}
+		}
+	}
+}
+
+// isolation decides whether the controller itself is cut off, and says what was
+// held back until that was known (N4).
+func (m *Machine) isolation() {
+	unseen, failing := 0, 0
+	for _, s := range m.sites {
+		if s.Condition == SiteIsDown {
+			unseen++
+		} else if silent, _ := s.silence(); silent {
+			failing++
+		}
+	}
+	isolated := len(m.sites) >= 2 && unseen == len(m.sites) ||
+		len(m.subjects) > 0 && m.unknown == len(m.subjects)
+	switch {
+	case isolated && m.Isolated == 0:
+		m.Isolated = m.event(Event{Kind: ControllerIsolated, Text: m.isolatedText()})
+		m.storeGlobal()
+	case !isolated && m.Isolated != 0:
+		m.event(Event{Kind: ControllerReconnected, Resolves: m.Isolated, Text: m.reconnectedText()})
+		m.Isolated = 0
+		m.storeGlobal()
+		for _, s := range m.sites {
+			if s.Condition == SiteIsDown && s.Down == 0 {
+				s.quietFrom = m.now.Boot
+				s.sayAt = m.now.Boot + s.cfg.Threshold
+			}
+		}
+	}
+	m.held = 0
+	if isolated {
+		return
+	}
+	for _, s := range m.sites {
+		if s.Condition != SiteIsDown || s.Down != 0 {
+			continue
+		}
+		wait := s.sayAt
+		if failing > 0 {
+			wait = max(wait, s.sayAt+s.cfg.Threshold)
+		}
+		if m.now.Boot < wait {
+			m.held = wait
+			continue
+		}
+		s.Down = m.site(s, Event{Kind: SiteDown, Text: m.siteDownText(s)})
+		m.changed(s)
+	}
+}

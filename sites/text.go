@@ -1,0 +1,191 @@
+package sites
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// dur writes a duration as people read it: "12s", "5m", "1h20m".
+func dur(d time.Duration) string {
+	d = max(d, 0)
+	if d < time.Second {
+		return d.Round(time.Millisecond).String()
+	}
+	s := d.Round(time.Second).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// clock writes a moment by the wall clock, with the day if it is another one.
+func (m *Machine) clock(t time.Time) string {
+	if t.Sub(m.now.Wall).Abs() > 12*time.Hour {
+		return t.Format("2006-01-02 15:04:05 MST")
+	}
+	return t.Format("15:04:05 MST")
+}
+
+// wallAt gives the wall clock's reading at a time of the other clock.
+func (m *Machine) wallAt(t time.Duration) time.Time { return m.now.Wall.Add(t - m.now.Boot) }
+
+// name is how a line is called: its node, and the family if the node is judged
+// in more than one.
+func (l *line) name() string {
+	n := l.node
+	s := n.site.Name + "/" + n.Name
+	if n.Replaced {
+		s += " (former address " + l.subject.Addr.String() + ")"
+	} else if n.lines[0] != nil && n.lines[1] != nil {
+		s += " (" + l.family.String() + ")"
+	}
+	return s
+}
+
+func because(c Check) string {
+	switch {
+	case c.Text != "":
+		return " (" + c.Text + ")"
+	case c.Cause != "":
+		return " (" + c.Cause + ")"
+	}
+	return ""
+}
+
+// evidence names what has proven the line.
+func (l *line) evidence() string {
+	s := l.node.site
+	if s.cfg.NoWitness {
+		return "no witness is configured, so the threshold and two failures decide"
+	}
+	for _, w := range s.witnesses {
+		if w.family == l.family && w.last == Up {
+			return "the " + w.subject.Witness + " answers"
+		}
+	}
+	return "another node of the site answers"
+}
+
+func (m *Machine) offlineText(l *line) string {
+	return fmt.Sprintf("%s has not answered for %s%s; %s.", l.name(), dur(m.now.Boot-l.failStart), because(l.check), l.evidence())
+}
+
+func (m *Machine) outageText(l *line) string {
+	return fmt.Sprintf("%s was taken out of DNS: it has not answered for %s (threshold %s)%s, while %s.",
+		l.name(), dur(m.now.Boot-l.failStart), dur(l.node.cfg.Threshold), because(l.check), l.evidence())
+}
+
+func (m *Machine) onlineText(l *line) string {
+	s := fmt.Sprintf("%s answers again (%d in a row).", l.name(), l.row)
+	if l.Word == WordRecovering {
+		s = strings.TrimSuffix(s, ".") + "; " + m.graceText(l) + "."
+	}
+	return s
+}
+
+// graceText says when a recovering line comes back.
+func (m *Machine) graceText(l *line) string {
+	if l.node.cfg.Failback == FailbackManual {
+		return "it waits for `dnsteer failback " + l.node.site.Name + "`"
+	}
+	return "it comes back into DNS at " + m.clock(m.wallAt(l.graceEnd())) + " if it then answers (grace " + dur(l.node.cfg.Grace) + ")"
+}
+
+func (m *Machine) backText(l *line, how string, was Word, since time.Time) string {
+	t := l.name() + " is back in DNS: "
+	switch how {
+	case "waived":
+		return t + "its pool has no other node that serves, so the rest of its grace is waived."
+	case "manual":
+		return t + "put back by the operator."
+	case "auto":
+		return t + "it has answered for " + dur(m.now.Wall.Sub(since)) + " (grace " + dur(l.node.cfg.Grace) + ")."
+	default:
+		return t + "it answers, and its " + string(was) + " is over."
+	}
+}
+
+func (m *Machine) probeText(l *line, i int, what string) string {
+	k := &l.checks[i]
+	t := fmt.Sprintf("The probe %q of %s %s", l.node.cfg.Probes[i].Name, l.name(), what)
+	if k.failing {
+		t += " (since " + dur(m.now.Boot-k.failStart) + because(k.last) + ")"
+		t = strings.ReplaceAll(t, " (since "+dur(m.now.Boot-k.failStart)+" (", " (since "+dur(m.now.Boot-k.failStart)+"; ")
+		t = strings.ReplaceAll(t, "))", ")")
+	}
+	if k.failing && !l.Probes[k.key].Answered {
+		t += ". Until it does it counts for nothing: is its definition right?"
+		return t
+	}
+	return t + "."
+}
+
+func (m *Machine) staleText(l *line) string {
+	return fmt.Sprintf("Nothing has been heard of the probes of %s for %s: nothing of it moves until there is.", l.name(), dur(m.now.Boot-l.heard))
+}
+
+// The sentences about sites and the controller.
+
+func (m *Machine) resolverDownText(s *site, since time.Duration) string {
+	return fmt.Sprintf("The resolver of %s has not answered for %s%s, its nodes do. Failover of this site is suspended until it answers.",
+		s.Name, dur(m.now.Boot-since), s.witnessCause())
+}
+
+func (m *Machine) resolverUpText(s *site, since time.Time) string {
+	return fmt.Sprintf("The resolver of %s answers again after %s: failover of this site works again.", s.Name, dur(m.now.Wall.Sub(since)))
+}
+
+func (m *Machine) siteDownText(s *site) string {
+	return fmt.Sprintf("%s cannot be seen since %s: neither its resolver nor any of its nodes answers%s. Its DNS is left alone: our own line is the likeliest cause.",
+		s.Name, m.clock(s.Since), s.witnessCause())
+}
+
+func (m *Machine) siteUpText(s *site, since time.Time) string {
+	return fmt.Sprintf("%s is seen again after %s. Nothing of it was moved meanwhile.", s.Name, dur(m.now.Wall.Sub(since)))
+}
+
+func (s *site) witnessCause() string {
+	for _, w := range s.witnesses {
+		if w.last == Down {
+			return because(w.check)
+		}
+	}
+	return ""
+}
+
+func (m *Machine) isolatedText() string {
+	if len(m.subjects) > 0 && m.unknown == len(m.subjects) {
+		return "The controller can ask nothing for reasons of its own (every probe is unknown). All DNS is left alone."
+	}
+	return fmt.Sprintf("The controller sees none of its %d sites: it is the one that is cut off. All DNS is left alone.", len(m.sites))
+}
+
+func (m *Machine) reconnectedText() string {
+	var seen []string
+	for _, s := range m.sites {
+		if s.Condition != SiteIsDown {
+			seen = append(seen, s.Name)
+		}
+	}
+	return "The controller is no longer cut off: it sees " + strings.Join(seen, ", ") + ". Nothing was moved meanwhile."
+}
+
+func (m *Machine) siteNames() string {
+	var names []string
+	for _, s := range m.sites {
+		names = append(names, s.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (s *site) nodeNames() string {
+	var names []string
+	for _, n := range s.nodes {
+		names = appendNew(names, n.Name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,133 @@
+package sites
+
+import (
+	"slices"
+	"time"
+)
+
+// watch marks the lines of a node whose probe loop gives no results (S5).
+func (m *Machine) watch(n *node) {
+	if n.disabled() {
+		return
+	}
+	for _, l := range n.lines {
+		if l == nil {
+			continue
+		}
+		late := m.now.Boot >= l.staleAt()
+		switch {
+		case late && l.stale == 0:
+			l.stale = m.node(n, Event{Kind: ProbeStale, Text: m.staleText(l)})
+		case !late && l.stale != 0:
+			m.node(n, Event{Kind: ProbeFresh, Resolves: l.stale, Text: n.site.Name + "/" + n.Name + " is probed again."})
+			l.stale = 0
+		}
+	}
+}
+
+// retire lets the former incarnation of a node leave when the new one is up, or
+// when it gives nothing any more (A7).
+func (m *Machine) retire(s *site) {
+	for i := 0; i < len(s.nodes); i++ {
+		old := s.nodes[i]
+		if !old.Replaced {
+			continue
+		}
+		up := false
+		for _, l := range old.heir.lines {
+			up = up || l != nil && l.Word == WordUp
+		}
+		if up || old.taken() {
+			s.drop(old)
+			m.fx.Subjects = true
+			m.index()
+			m.changed(s)
+			i--
+		}
+	}
+}
+
+// drop takes a node out of the site and of its pools.
+func (s *site) drop(n *node) {
+	gone := func(x *node) bool { return x == n }
+	s.nodes = slices.DeleteFunc(s.nodes, gone)
+	for _, p := range s.pools {
+		p.nodes = slices.DeleteFunc(p.nodes, gone)
+	}
+}
+
+// settleTimes works out when the site must be looked at next if nothing is
+// heard of it, and whether any result may change something.
+func (m *Machine) settleTimes(s *site) {
+	s.next, s.busy = Forever, !s.settled || s.Condition != SiteIsUp
+	now := m.now.Boot
+	at := func(t time.Duration) {
+		if t > now {
+			s.next = min(s.next, t)
+		}
+	}
+	until := func(t time.Time) {
+		if !t.IsZero() && !m.now.Suspect {
+			at(now + max(t.Sub(m.now.Wall), time.Millisecond))
+		}
+	}
+	if silent, since := s.silence(); silent {
+		s.busy = true
+		if !s.asked {
+			at(since + s.cfg.Threshold)
+		}
+	}
+	for _, n := range s.nodes {
+		s.busy = s.busy || n.Replaced
+		if n.Maintenance != nil {
+			until(n.Maintenance.Until)
+		}
+		if n.Disabled != nil {
+			until(n.Disabled.Until)
+			continue
+		}
+		for _, l := range n.lines {
+			if l != nil {
+				m.lineTimes(l, at)
+			}
+		}
+	}
+	for _, p := range s.pools {
+		if p.Paused != nil {
+			until(p.Paused.Until)
+		}
+		if p.cfg.MinHold > 0 && p.cfg.Mode == ActivePassive {
+			at(p.activeSince + p.cfg.MinHold)
+		}
+	}
+	for i := range s.windows {
+		if w := &s.windows[i]; !w.change.IsZero() {
+			until(w.change)
+			for _, ttl := range s.ttls {
+				if before := w.change.Add(-ttl); before.After(m.now.Wall) {
+					until(before.Add(time.Nanosecond))
+				}
+			}
+		}
+	}
+}
+
+func (m *Machine) lineTimes(l *line, at func(time.Duration)) {
+	s := l.node.site
+	if l.stale == 0 {
+		at(l.staleAt())
+	}
+	if l.node.taken() {
+		return
+	}
+	s.busy = s.busy || l.Word != WordOut && l.busy() || l.failing
+	if t, ticking := l.deadline(); ticking && l.due() {
+		at(t)
+	}
+	if l.Word == WordRecovering {
+		at(l.graceEnd())
+		for _, ttl := range s.ttls {
+			at(l.graceEnd() - ttl + 1)
+		}
+	}
+}
