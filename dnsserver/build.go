@@ -1,0 +1,352 @@
+package dnsserver
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// draft is a zone under construction: its names apart from those of the zones
+// inside it.
+type draft struct {
+	*zone
+	nodes map[string]*node
+	rrs   map[string]map[uint16][]dns.RR // by owner and type
+	lines []string                       // what the digest is made of
+}
+
+// addZones builds every zone and lays them over each other.
+func (b *builder) addZones() {
+	drafts := map[string]*draft{}
+	var order []*draft
+	for i := range b.cfg.Zones {
+		d, err := newDraft(&b.cfg.Zones[i])
+		if err == nil && drafts[d.wire] != nil {
+			err = fmt.Errorf("zone %s is configured twice: remove one", d.text)
+		}
+		if err != nil {
+			b.errs = append(b.errs, err)
+			continue
+		}
+		drafts[d.wire] = d
+		order = append(order, d)
+	}
+	b.addServices(drafts)
+	for _, d := range order {
+		if err := d.finish(); err != nil {
+			b.errs = append(b.errs, err)
+		}
+	}
+	if len(b.errs) > 0 {
+		return
+	}
+	for _, d := range order {
+		b.zones[d.wire] = d.zone
+		b.lay(d, drafts)
+	}
+	for _, d := range order {
+		for _, n := range d.nodes {
+			if set := n.find(dns.TypeCNAME); set != nil {
+				set.target = b.land(set.target.name)
+			}
+		}
+	}
+}
+
+// deepest gives the deepest zone that holds a name, or nil.
+func deepest(drafts map[string]*draft, wire string) *draft {
+	for n := wire; n != ""; n = parentOf(n) {
+		if d := drafts[n]; d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// lay puts a zone's names into the snapshot, but for those that zones inside it
+// have.
+func (b *builder) lay(d *draft, drafts map[string]*draft) {
+	for wire, n := range d.nodes {
+		owner := deepest(drafts, wire)
+		if owner == d {
+			b.names[wire] = n
+			b.depth = max(b.depth, labelsOf(wire))
+		} else if owner.wire == wire {
+			b.parents[wire] = n
+		}
+	}
+	// A zone inside another without a delegation has an upper side too.
+	if up := parentOf(d.wire); up != "" {
+		if p := deepest(drafts, up); p != nil && p.nodes[d.wire] == nil {
+			b.parents[d.wire] = &node{wire: d.wire, zone: p.zone}
+		}
+	}
+}
+
+// newDraft sorts a zone's records by name and type.
+func newDraft(z *Zone) (*draft, error) {
+	wire, err := wireName(z.Name)
+	if err != nil {
+		return nil, fmt.Errorf("zone %q: %w", z.Name, err)
+	}
+	d := &draft{
+		zone:  &zone{wire: wire, text: textName(wire)},
+		nodes: map[string]*node{},
+		rrs:   map[string]map[uint16][]dns.RR{},
+	}
+	var errs []error
+	for _, rr := range z.Records {
+		if err := d.add(rr); err != nil {
+			errs = append(errs, fmt.Errorf("zone %s: %w", d.text, err))
+		}
+	}
+	return d, errors.Join(errs...)
+}
+
+// add takes one record in.
+func (d *draft) add(rr dns.RR) error {
+	h := rr.Header()
+	owner, err := wireName(h.Name)
+	switch {
+	case err != nil:
+		return fmt.Errorf("owner %q: %w", h.Name, err)
+	case !within(owner, d.wire):
+		return fmt.Errorf("record %s %s lies outside the zone", h.Name, typeName(h.Rrtype))
+	case h.Class != dns.ClassINET:
+		return fmt.Errorf("record %s %s is not of class IN", h.Name, typeName(h.Rrtype))
+	case isMeta(h.Rrtype) || h.Rrtype == 0:
+		return fmt.Errorf("record %s: %s is no type of data", h.Name, typeName(h.Rrtype))
+	}
+	if d.rrs[owner] == nil {
+		d.rrs[owner] = map[uint16][]dns.RR{}
+	}
+	d.rrs[owner][h.Rrtype] = append(d.rrs[owner][h.Rrtype], rr)
+	return nil
+}
+
+// finish makes the nodes of a zone, once its services are known.
+func (d *draft) finish() error {
+	var errs []error
+	for _, owner := range slices.Sorted(maps.Keys(d.rrs)) {
+		n := d.node(owner)
+		types := d.rrs[owner]
+		if err := coexist(owner, types); err != nil {
+			errs = append(errs, fmt.Errorf("zone %s: %w", d.text, err))
+		}
+		for _, t := range slices.Sorted(maps.Keys(types)) {
+			set, err := newRRset(types[t])
+			if err != nil {
+				errs = append(errs, fmt.Errorf("zone %s: %w", d.text, err))
+				continue
+			}
+			n.sets = append(n.sets, set)
+			d.digestOf(&set)
+		}
+	}
+	if err := d.finishApex(); err != nil {
+		errs = append(errs, err)
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	d.connect()
+	if err := d.finishNodes(); err != nil {
+		return err
+	}
+	slices.Sort(d.lines)
+	d.digest = sha256.Sum256([]byte(strings.Join(d.lines, "\n")))
+	return nil
+}
+
+// node gives the node of a name, and makes those above it (RFC 4592 section
+// 2.2.2).
+func (d *draft) node(wire string) *node {
+	n := d.nodes[wire]
+	if n != nil {
+		return n
+	}
+	n = &node{wire: wire, zone: d.zone}
+	d.nodes[wire] = n
+	if wire != d.wire {
+		up := d.node(parentOf(wire))
+		if strings.HasPrefix(wire, "\x01*") {
+			up.wild = n
+		}
+	}
+	return n
+}
+
+// coexist checks which types stand beside each other at a name.
+func coexist(owner string, types map[uint16][]dns.RR) error {
+	if len(types[dns.TypeCNAME]) > 0 && len(types) > 1 {
+		for t := range types {
+			// RFC 4034 sections 3 and 4.
+			if t != dns.TypeCNAME && t != dns.TypeRRSIG && t != dns.TypeNSEC {
+				return fmt.Errorf("%s has a CNAME and other records: remove one or the other", textName(owner))
+			}
+		}
+	}
+	for _, t := range []uint16{dns.TypeCNAME, dns.TypeDNAME} {
+		if rrs := types[t]; len(rrs) > 1 && !sameData(rrs) {
+			return fmt.Errorf("%s has more than one %s", textName(owner), typeName(t))
+		}
+	}
+	return nil
+}
+
+func sameData(rrs []dns.RR) bool {
+	for _, rr := range rrs[1:] {
+		if !dns.IsDuplicate(rrs[0], rr) {
+			return false
+		}
+	}
+	return true
+}
+
+// digestOf takes a set into the digest: its data and TTL, and of the SOA all but
+// the serial.
+func (d *draft) digestOf(set *rrset) {
+	for _, rr := range set.rrs {
+		if soa, ok := rr.(*dns.SOA); ok {
+			c := *soa
+			c.Serial = 0
+			rr = &c
+		}
+		d.lines = append(d.lines, rr.String())
+	}
+}
+
+// finishApex checks what every zone has at its apex.
+func (d *draft) finishApex() error {
+	types := d.rrs[d.wire]
+	if n := len(types[dns.TypeSOA]); n != 1 {
+		return fmt.Errorf("zone %s has %d SOA records at its apex: exactly one is needed", d.text, n)
+	}
+	if len(types[dns.TypeNS]) == 0 {
+		return fmt.Errorf("zone %s has no NS record at its apex", d.text)
+	}
+	if len(types[dns.TypeDNAME]) > 0 && len(d.nodes) > 1 {
+		for owner := range d.nodes {
+			if owner != d.wire && d.nodes[owner].service != nil {
+				return fmt.Errorf("zone %s has a DNAME at its apex that hides the service %s", d.text, textName(owner))
+			}
+		}
+	}
+	for owner, types := range d.rrs {
+		if owner != d.wire && len(types[dns.TypeSOA]) > 0 {
+			return fmt.Errorf("zone %s: SOA record at %s, which is not the apex", d.text, textName(owner))
+		}
+	}
+	d.apex = d.nodes[d.wire]
+	d.soa = d.apex.find(dns.TypeSOA)
+	soa, ok := d.soa.rrs[0].(*dns.SOA)
+	if !ok {
+		return fmt.Errorf("zone %s: malformed SOA record", d.text)
+	}
+	d.written = soa.Serial
+	d.negTTL = min(d.soa.ttl, soa.Minttl)
+	return nil
+}
+
+// connect marks what lies below delegations and DNAMEs, from the apex down.
+func (d *draft) connect() {
+	nodes := slices.Collect(maps.Values(d.nodes))
+	slices.SortFunc(nodes, func(a, b *node) int { return cmp.Compare(labelsOf(a.wire), labelsOf(b.wire)) })
+	for _, n := range nodes {
+		if n == d.apex {
+			continue
+		}
+		up := d.nodes[parentOf(n.wire)]
+		switch {
+		case up.cut != nil:
+			n.cut = up.cut
+		case up.dname != nil:
+			n.dname = up.dname
+		case up.find(dns.TypeDNAME) != nil:
+			n.dname = up
+		case n.find(dns.TypeNS) != nil:
+			n.cut = n
+		}
+	}
+}
+
+// finishNodes adds glue to delegations and the targets of CNAMEs, and refuses
+// services that no query could reach.
+func (d *draft) finishNodes() error {
+	var errs []error
+	for _, n := range d.nodes {
+		if n.service != nil && n.cut != nil {
+			errs = append(errs, fmt.Errorf("zone %s: service %s lies at or below the delegation of %s", d.text, textName(n.wire), textName(n.cut.wire)))
+		}
+		if n.service != nil && n.dname != nil {
+			errs = append(errs, fmt.Errorf("zone %s: service %s is hidden by the DNAME at %s", d.text, textName(n.wire), textName(n.dname.wire)))
+		}
+		if n.cut == n {
+			errs = append(errs, d.addGlue(n))
+		}
+		set := n.find(dns.TypeCNAME)
+		if set == nil {
+			continue
+		}
+		cname, ok := set.rrs[0].(*dns.CNAME)
+		if !ok {
+			errs = append(errs, fmt.Errorf("zone %s: malformed CNAME at %s", d.text, textName(n.wire)))
+			continue
+		}
+		target, err := wireName(cname.Target)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("zone %s: CNAME at %s: %w", d.text, textName(n.wire), err))
+		}
+		set.target.name = target
+	}
+	return errors.Join(errs...)
+}
+
+// addGlue collects the zone's addresses of a delegation's name servers.
+func (d *draft) addGlue(n *node) error {
+	for _, rr := range n.find(dns.TypeNS).rrs {
+		ns, ok := rr.(*dns.NS)
+		if !ok {
+			return fmt.Errorf("zone %s: malformed NS at %s", d.text, textName(n.wire))
+		}
+		target, err := wireName(ns.Ns)
+		if err != nil {
+			return fmt.Errorf("zone %s: NS at %s: %w", d.text, textName(n.wire), err)
+		}
+		host := d.nodes[target]
+		if host == nil {
+			continue
+		}
+		for _, t := range []uint16{dns.TypeA, dns.TypeAAAA} {
+			set := host.find(t)
+			if set == nil {
+				continue
+			}
+			for _, rr := range set.rrs {
+				packed, _, err := packFull(rr)
+				if err != nil {
+					return fmt.Errorf("zone %s: glue %s: %w", d.text, textName(target), err)
+				}
+				n.glue.body = append(n.glue.body, packed...)
+				n.glue.rrs = append(n.glue.rrs, rr)
+				n.glue.count++
+			}
+		}
+	}
+	return nil
+}
+
+// typeName writes a type as people do.
+func typeName(t uint16) string {
+	if s := dns.TypeToString[t]; s != "" {
+		return s
+	}
+	return "TYPE" + strconv.Itoa(int(t))
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package dnsserver
+
+import "net/netip"
+
+// portHolder needs /proc.
+func portHolder(string, netip.AddrPort) string { return "" }

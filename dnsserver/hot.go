@@ -1,0 +1,314 @@
+package dnsserver
+
+import (
+	"encoding/binary"
+	"net/netip"
+
+	"github.com/miekg/dns"
+)
+
+// maxChain is how many CNAMEs of one answer are followed.
+const maxChain = 16
+
+// maxPointer is the largest offset that a compression pointer can hold.
+const maxPointer = 0x3fff
+
+// worker answers messages one after another. Each belongs to one goroutine at a
+// time; what it holds is reused.
+type worker struct {
+	server *Server
+	count  *counters
+	turn   uint32 // moves the rotation on
+	q      query
+	out    reply
+
+	snap *snapshot
+	from netip.Addr
+	// site is the client's; asked says that it has been looked up for this
+	// message.
+	site  int32
+	asked bool
+}
+
+// reply is an answer under construction.
+type reply struct {
+	buf        []byte // as long as the answer may be, without the OPT record
+	n          int
+	an, ns, ar uint16
+	full       bool // something did not fit
+}
+
+// step is where the hot path stands while it follows a chain of CNAMEs.
+type step struct {
+	landing
+	pos     int // of the name in the message
+	nameLen int
+}
+
+// hot answers the query that has been read into w.q. It gives 0 for what it
+// leaves to the slow path.
+func (w *worker) hot(dst []byte, tcp bool) int {
+	q := &w.q
+	n, exact := w.snap.find(q.name(), q.starts[:], q.labels)
+	if n == nil {
+		return w.seal(dst, dns.RcodeRefused, false, q.end)
+	}
+	limit := min(q.limit(tcp), len(dst))
+	if q.edns {
+		limit -= optLen
+	}
+	r := &w.out
+	*r = reply{buf: dst[:limit], n: q.end}
+	if q.end > limit {
+		return 0
+	}
+	copy(dst[headerLen:], q.msg[headerLen:q.end])
+	rcode, aa, ok := w.follow(step{landing{node: n, exact: exact}, headerLen, q.nameLen})
+	if !ok || r.full {
+		return 0
+	}
+	return w.seal(dst, rcode, aa, r.n)
+}
+
+// follow puts the records of a name into the answer, from CNAME to CNAME.
+func (w *worker) follow(at step) (rcode int, aa, ok bool) {
+	var seen [maxChain]string
+	for i := 0; ; i++ {
+		next, rcode, aa, ok := w.answerAt(at)
+		aa = aa || i > 0 // AA speaks of the first owner (RFC 1035 section 4.1.1)
+		if !ok || next == nil {
+			return rcode, aa, ok
+		}
+		seen[i] = next.target.name
+		if i+1 == maxChain || w.visited(seen[:i], next.target.name) || next.target.node == nil {
+			return dns.RcodeSuccess, true, true
+		}
+		// The target is the last thing in the message.
+		at = step{next.target, w.out.n - len(next.target.name), len(next.target.name)}
+		if at.pos > maxPointer-maxName {
+			return 0, false, false
+		}
+	}
+}
+
+// visited says whether a name was asked for or a target before.
+func (w *worker) visited(seen []string, name string) bool {
+	if string(w.q.name()) == name {
+		return true
+	}
+	for _, s := range seen {
+		if s == name {
+			return true
+		}
+	}
+	return false
+}
+
+// answerAt puts in what one name gives. next is the CNAME to follow.
+func (w *worker) answerAt(at step) (next *rrset, rcode int, aa, ok bool) {
+	n, t := at.node, w.q.qtype
+	if t == dns.TypeDS && at.exact && n.zone.apex == n {
+		if up := w.snap.parents[n.wire]; up != nil {
+			n = up
+		}
+	}
+	if n.cut != nil && !(t == dns.TypeDS && at.exact && n.cut == n) {
+		w.out.referral(n.cut, at)
+		return nil, dns.RcodeSuccess, false, true
+	}
+	if n.dname != nil || !at.exact && n.find(dns.TypeDNAME) != nil {
+		return nil, 0, false, false // the slow path makes the CNAME
+	}
+	if !at.exact {
+		if n.wild == nil {
+			w.out.negative(n.zone, at, false)
+			return nil, dns.RcodeNameError, true, true
+		}
+		n = n.wild
+	}
+	return w.data(n, at)
+}
+
+// data puts in the records of a node that the name matches.
+func (w *worker) data(n *node, at step) (next *rrset, rcode int, aa, ok bool) {
+	t := w.q.qtype
+	if n.service != nil && (t == dns.TypeA || t == dns.TypeAAAA) {
+		e, b := n.service.pick(w.clientSite())
+		if b == nil {
+			return nil, 0, false, false
+		}
+		a := &b.v4
+		if t == dns.TypeAAAA {
+			a = &b.v6
+		}
+		if a.count > 0 {
+			w.out.addresses(a, t, e.seconds(b), w.turn, at.pos)
+			return nil, dns.RcodeSuccess, true, true
+		}
+	}
+	if set := n.find(t); set != nil {
+		w.out.set(set, at.pos, n.zone)
+		return nil, dns.RcodeSuccess, true, true
+	}
+	if set := n.find(dns.TypeCNAME); set != nil {
+		w.out.set(set, at.pos, n.zone)
+		return set, dns.RcodeSuccess, true, true
+	}
+	w.out.negative(n.zone, at, n.service != nil)
+	return nil, dns.RcodeSuccess, true, true
+}
+
+// clientSite gives the client's site and notes clients that no view knows.
+func (w *worker) clientSite() int32 {
+	if w.asked {
+		return w.site
+	}
+	site, known := w.snap.siteOf(w.from)
+	if !known {
+		w.count.unmatched.Add(1)
+		w.server.strangers.note(w.from)
+	}
+	w.site, w.asked = site, true
+	return site
+}
+
+// take gives room for n more octets, or nil.
+func (r *reply) take(n int) []byte {
+	if r.full || r.n+n > len(r.buf) {
+		r.full = true
+		return nil
+	}
+	b := r.buf[r.n : r.n+n]
+	r.n += n
+	return b
+}
+
+// set adds a prepared set with its owner at pos.
+func (r *reply) set(s *rrset, pos int, z *zone) {
+	b := r.take(len(s.body))
+	if b == nil {
+		return
+	}
+	copy(b, s.body)
+	r.an += s.count
+	if pos != headerLen {
+		setOwners(b, pos)
+	}
+	if s.rrtype == dns.TypeSOA {
+		setSerial(b, z)
+	}
+}
+
+// setOwners lets every record of b be owned by the name at pos.
+func setOwners(b []byte, pos int) {
+	for len(b) > 0 {
+		binary.BigEndian.PutUint16(b, uint16(0xc000|pos))
+		b = b[rrFixed+int(binary.BigEndian.Uint16(b[rrFixed-2:])):]
+	}
+}
+
+// setSerial puts the zone's serial into a SOA record, which ends with five
+// numbers of 4 octets.
+func setSerial(b []byte, z *zone) {
+	binary.BigEndian.PutUint32(b[len(b)-20:], z.serial.Load())
+}
+
+// addresses adds address records, at most maxAddresses, beginning with another
+// one at each turn.
+func (r *reply) addresses(a *addresses, t uint16, ttl, turn uint32, pos int) {
+	count := min(a.count, maxAddresses)
+	size := rrFixed + a.width
+	b := r.take(count * size)
+	if b == nil {
+		return
+	}
+	r.an += uint16(count)
+	i := int(turn % uint32(a.count))
+	for range count {
+		binary.BigEndian.PutUint32(b, uint32(0xc000|pos)<<16|uint32(t))
+		binary.BigEndian.PutUint16(b[4:], dns.ClassINET)
+		binary.BigEndian.PutUint32(b[6:], ttl)
+		binary.BigEndian.PutUint16(b[10:], uint16(a.width))
+		copy(b[rrFixed:size], a.data[i*a.width:(i+1)*a.width])
+		b = b[size:]
+		if i++; i == a.count {
+			i = 0
+		}
+	}
+}
+
+// negative adds the SOA of a negative answer (RFC 2308 section 3). Those about
+// the names of services are kept for a minute at most.
+func (r *reply) negative(z *zone, at step, service bool) {
+	b := r.take(len(z.soa.body))
+	if b == nil {
+		return
+	}
+	copy(b, z.soa.body)
+	r.ns++
+	setOwners(b, at.suffix(z.wire))
+	binary.BigEndian.PutUint32(b[6:], z.negativeTTL(service))
+	setSerial(b, z)
+}
+
+// negativeTTL gives the TTL of a negative answer.
+func (z *zone) negativeTTL(service bool) uint32 {
+	if service {
+		return min(z.negTTL, maxServiceNeg)
+	}
+	return z.negTTL
+}
+
+// suffix gives the offset in the message of a name at or above this one.
+func (at step) suffix(wire string) int { return at.pos + at.nameLen - len(wire) }
+
+// referral adds a delegation's name servers and their addresses.
+func (r *reply) referral(cut *node, at step) {
+	ns := cut.find(dns.TypeNS)
+	b := r.take(len(ns.body) + len(cut.glue.body))
+	if b == nil {
+		return
+	}
+	copy(b, ns.body)
+	setOwners(b[:len(ns.body)], at.suffix(cut.wire))
+	r.ns += ns.count
+	copy(b[len(ns.body):], cut.glue.body)
+	r.ar += cut.glue.count
+}
+
+// seal writes the header, and the OPT record that answers one (RFC 6891 section
+// 6.1.1), around the records that end at n.
+func (w *worker) seal(dst []byte, rcode int, aa bool, n int) int {
+	q, r := &w.q, &w.out
+	if rcode == dns.RcodeRefused {
+		*r = reply{}
+		copy(dst[headerLen:n], q.msg[headerLen:n])
+	}
+	dst[0], dst[1] = q.msg[0], q.msg[1]
+	flags := flagQR | q.msg[2]&flagRD
+	if aa {
+		flags |= flagAA
+	}
+	dst[2], dst[3] = flags, byte(rcode)
+	binary.BigEndian.PutUint16(dst[4:], 1)
+	binary.BigEndian.PutUint16(dst[6:], r.an)
+	binary.BigEndian.PutUint16(dst[8:], r.ns)
+	ar := r.ar
+	if q.edns {
+		n += putOPT(dst[n:], 0, q.do)
+		ar++
+	}
+	binary.BigEndian.PutUint16(dst[10:], ar)
+	w.count.reply(rcode)
+	return n
+}
+
+// putOPT writes our OPT record with the upper bits of the rcode.
+func putOPT(b []byte, extended byte, do bool) int {
+	const size = maxUDP
+	copy(b, []byte{0, 0, byte(dns.TypeOPT), size >> 8, size & 0xff, extended, 0, 0, 0, 0, 0})
+	if do {
+		b[7] = 0x80
+	}
+	return optLen
+}

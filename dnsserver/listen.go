@@ -1,0 +1,269 @@
+package dnsserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// freePortTries is how often a free port is looked for that is free over UDP
+// and TCP alike.
+const freePortTries = 16
+
+// network is the sockets of a server. Server.mu guards it.
+type network struct {
+	open    []*listener
+	opened  bool // Listen has been called
+	serving bool
+	wg      sync.WaitGroup
+}
+
+// listener is one address that is served, over UDP by several sockets where the
+// system spreads packets over them.
+type listener struct {
+	want    netip.AddrPort // as configured
+	addr    netip.AddrPort
+	packets []*packetSocket
+	streams net.Listener
+	done    chan struct{} // closed by stop
+	started bool          // its loops close the sockets
+}
+
+// Listen opens the configured addresses. It is apart from Serve so that a port
+// that is taken is known, and privileges can be dropped, before anything is
+// served. An error names who has the port where that can be found out.
+func (s *Server) Listen() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.net.opened {
+		return errors.New("listen: the server listens already")
+	}
+	s.net.opened = true
+	if _, err := s.net.change(s, s.cfg.Listen); err != nil {
+		s.net.opened = false
+		return err
+	}
+	return nil
+}
+
+// Addrs gives the addresses that are listened on, with their real ports, in the
+// configuration's order.
+func (s *Server) Addrs() []netip.AddrPort {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []netip.AddrPort
+	for _, l := range s.net.open {
+		out = append(out, l.addr)
+	}
+	return out
+}
+
+// Serve answers queries until ctx ends, and then until what has been taken in
+// is answered: within two seconds. It opens the addresses where Listen has not.
+// A server is served once.
+func (s *Server) Serve(ctx context.Context) error {
+	s.mu.Lock()
+	opened := s.net.opened
+	s.mu.Unlock()
+	if !opened {
+		if err := s.Listen(); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	s.net.serving = true
+	for _, l := range s.net.open {
+		s.start(l)
+	}
+	s.mu.Unlock()
+
+	<-ctx.Done()
+	s.mu.Lock()
+	for _, l := range s.net.open {
+		l.stop()
+	}
+	s.net.open, s.net.serving = nil, false
+	s.mu.Unlock()
+	s.conns.shut()
+	s.net.wg.Wait()
+	return nil
+}
+
+// change opens the addresses that are wanted and not open, and gives the
+// listeners that are no longer wanted. After an error nothing has changed.
+func (n *network) change(s *Server, want []netip.AddrPort) (leave []*listener, err error) {
+	if !n.opened {
+		return nil, nil
+	}
+	var next, added []*listener
+	for _, a := range want {
+		i := slices.IndexFunc(n.open, func(l *listener) bool { return l.want == a })
+		if i >= 0 && !slices.Contains(next, n.open[i]) {
+			next = append(next, n.open[i])
+			continue
+		}
+		l, err := openListener(a, len(s.udpCounts))
+		if err != nil {
+			for _, l := range added {
+				l.stop()
+			}
+			return nil, err
+		}
+		added, next = append(added, l), append(next, l)
+	}
+	for _, l := range n.open {
+		if !slices.Contains(next, l) {
+			leave = append(leave, l)
+		}
+	}
+	n.open = next
+	if n.serving {
+		for _, l := range added {
+			s.start(l)
+		}
+	}
+	return leave, nil
+}
+
+// start begins to serve a listener.
+func (s *Server) start(l *listener) {
+	l.started = true
+	for i, p := range l.packets {
+		w := &worker{server: s, count: s.udpCounts[i%len(s.udpCounts)]}
+		s.net.wg.Go(func() { p.serve(w, l.done) })
+	}
+	s.net.wg.Go(func() { s.accept(l) })
+}
+
+// stop ends a listener's goroutines, once each has answered what it has in hand.
+func (l *listener) stop() {
+	close(l.done)
+	if l.streams != nil {
+		_ = l.streams.Close() // nothing is lost that could be told
+	}
+	for _, p := range l.packets {
+		if l.started {
+			p.stop()
+		} else {
+			_ = p.conn.Close() // likewise
+		}
+	}
+}
+
+// openListener opens an address over TCP and UDP, with as many UDP sockets as
+// there are workers where the system can share a port.
+func openListener(want netip.AddrPort, workers int) (*listener, error) {
+	if !want.IsValid() {
+		return nil, fmt.Errorf("listen %s: not an address with a port", want)
+	}
+	for try := 1; ; try++ {
+		l, err := tryListener(want, workers)
+		if err == nil {
+			return l, nil
+		}
+		if want.Port() != 0 || try == freePortTries || !errors.Is(err, syscall.EADDRINUSE) {
+			return nil, err
+		}
+	}
+}
+
+func tryListener(want netip.AddrPort, workers int) (*listener, error) {
+	l := &listener{want: want, addr: want, done: make(chan struct{})}
+	lc := net.ListenConfig{KeepAlive: -1} // idle connections end by our own time
+	streams, err := lc.Listen(context.Background(), "tcp"+family(want), want.String())
+	if err != nil {
+		return nil, listenError("tcp", want, err)
+	}
+	l.streams = streams
+	if tcp, ok := streams.Addr().(*net.TCPAddr); ok {
+		l.addr = netip.AddrPortFrom(want.Addr(), tcp.AddrPort().Port())
+	}
+	l.packets, err = openPackets(l.addr, workers)
+	if err != nil {
+		l.stop()
+		return nil, listenError("udp", l.addr, err)
+	}
+	return l, nil
+}
+
+// openPackets opens the UDP sockets of an address.
+func openPackets(addr netip.AddrPort, workers int) ([]*packetSocket, error) {
+	if !sharesPorts {
+		workers = 1
+	}
+	if workers > 1 {
+		// Sockets that share a port would share it with another server's too:
+		// see first whether it is free.
+		probe, err := net.ListenUDP("udp"+family(addr), net.UDPAddrFromAddrPort(addr))
+		if err != nil {
+			return nil, err
+		}
+		if err := probe.Close(); err != nil {
+			return nil, err
+		}
+	}
+	var out []*packetSocket
+	for range workers {
+		p, err := openPacket(addr, workers > 1)
+		if err != nil {
+			for _, p := range out {
+				_ = p.conn.Close() // the first error is the one to tell
+			}
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// family gives the suffix of the network's name: [::] serves IPv6 alone, so that
+// it stands beside 0.0.0.0.
+func family(a netip.AddrPort) string {
+	if a.Addr().Is4() {
+		return "4"
+	}
+	return "6"
+}
+
+// listenError says what is in the way and what can be done.
+func listenError(transport string, addr netip.AddrPort, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		who := "another program"
+		if h := portHolder(transport, addr); h != "" {
+			who = h
+		}
+		return fmt.Errorf("listen on %s over %s: the port is taken by %s: choose another port in dns.listen, or stop that program: %w", addr, transport, who, err)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("listen on %s over %s: ports below 1024 need the capability CAP_NET_BIND_SERVICE: grant it or choose a higher port in dns.listen: %w", addr, transport, err)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("listen on %s over %s: no interface of this host has that address: add it or change dns.listen: %w", addr, transport, err)
+	default:
+		return fmt.Errorf("listen on %s over %s: %w", addr, transport, err)
+	}
+}
+
+// Waits after an error of a socket that may pass (no descriptors, no memory).
+const (
+	firstWait = 5 * time.Millisecond
+	lastWait  = time.Second
+)
+
+// pause waits, longer each time, or until done. It says whether to go on.
+func pause(wait *time.Duration, done <-chan struct{}) bool {
+	*wait = min(max(2**wait, firstWait), lastWait)
+	t := time.NewTimer(*wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-done:
+		return false
+	}
+}

@@ -1,0 +1,105 @@
+package dnsserver
+
+import (
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// maxAddresses is how many addresses one answer holds.
+const maxAddresses = 8
+
+// Bounds of a service name's TTL at the wire, in seconds. No answer may be
+// pinned for longer by a mistake further up.
+const (
+	minServiceTTL = 1
+	maxServiceTTL = 3600
+	maxServiceNeg = 60 // of negative answers about service names
+)
+
+// poolKey names a pool of a site.
+type poolKey struct{ site, pool string }
+
+// pool is the moving part of the snapshot. It outlives reloads.
+type pool struct {
+	key poolKey
+	// body is nil until the first SetAnswer.
+	body atomic.Pointer[poolBody]
+}
+
+// poolBody is what a pool gives, prepared for the wire.
+type poolBody struct {
+	answer sites.Answer
+	v4, v6 addresses
+}
+
+// addresses is an rrset of addresses: the data of its records one after another.
+type addresses struct {
+	data  []byte
+	width int // octets of one address
+	count int
+}
+
+func newBody(a sites.Answer) *poolBody {
+	return &poolBody{answer: a, v4: newAddresses(a.IPv4, 4), v6: newAddresses(a.IPv6, 16)}
+}
+
+func newAddresses(in []netip.Addr, width int) addresses {
+	a := addresses{width: width, count: len(in), data: make([]byte, 0, width*len(in))}
+	for _, ip := range in {
+		a.data = append(a.data, ip.AsSlice()...)
+	}
+	return a
+}
+
+// service is what a host name's addresses come from.
+type service struct {
+	entries []serviceEntry // in the order of the configuration
+	bySite  []int32        // index into entries by site; none where it has none
+}
+
+// serviceEntry is a service at one site.
+type serviceEntry struct {
+	pool           *pool
+	ttl, unsettled time.Duration
+}
+
+// pick gives what a client of the site is answered from: its own site's pool,
+// else that of the first site that serves, else of the first. The body is nil
+// when nobody has said yet what that pool gives.
+func (s *service) pick(site int32) (*serviceEntry, *poolBody) {
+	if site != none {
+		if i := s.bySite[site]; i != none {
+			e := &s.entries[i]
+			return e, e.pool.body.Load()
+		}
+	}
+	var first *serviceEntry
+	var firstBody *poolBody
+	for i := range s.entries {
+		e := &s.entries[i]
+		b := e.pool.body.Load()
+		if b == nil {
+			continue
+		}
+		if b.answer.Serves() {
+			return e, b
+		}
+		if first == nil {
+			first, firstBody = e, b
+		}
+	}
+	if first == nil {
+		return &s.entries[0], nil
+	}
+	return first, firstBody
+}
+
+// seconds gives the TTL of a name of the service at the moment (rule A9),
+// between 1 s and an hour.
+func (e *serviceEntry) seconds(b *poolBody) uint32 {
+	s := int64(b.answer.TTL(e.ttl, e.unsettled) / time.Second)
+	return uint32(min(max(s, minServiceTTL), maxServiceTTL))
+}

@@ -1,0 +1,255 @@
+package dnsserver
+
+import (
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// outcome is an answer on the library's types, before it is packed.
+type outcome struct {
+	rcode             int
+	aa                bool
+	answer, ns, extra []dns.RR
+	pool              *pool // the one that answered, nil for the zone's own records
+}
+
+// resolver answers one question by RFC 1034 section 4.3.2, step by step from
+// the zone's apex down. It is the measure for the hot path, which looks names
+// up from the other end.
+type resolver struct {
+	snap *snapshot
+	site func() int32
+	turn uint32
+	// most is how many addresses of a service an answer holds; 0 for all.
+	most int
+
+	qtype uint16
+	out   outcome
+	seen  map[string]bool
+}
+
+// resolve answers a question about a name in presentation form with the final
+// dot; owners are written as they were asked.
+func (r *resolver) resolve(name string) outcome {
+	r.seen = map[string]bool{}
+	for i := 0; ; i++ {
+		wire, err := wireName(name)
+		if err != nil {
+			r.out.rcode = dns.RcodeServerFailure
+			return r.out
+		}
+		r.seen[wire] = true
+		z := r.zoneOf(wire)
+		if z == nil {
+			if i == 0 {
+				r.out.rcode = dns.RcodeRefused
+			}
+			return r.out
+		}
+		target := r.descend(z, name, wire, i == 0)
+		if target == "" {
+			return r.out
+		}
+		if next, err := wireName(target); err != nil || r.seen[next] || i+1 == maxChain {
+			return r.out
+		}
+		name = target
+	}
+}
+
+// zoneOf gives the zone that answers for a name: the deepest, but for DS at its
+// apex the one above.
+func (r *resolver) zoneOf(wire string) *zone {
+	for n := wire; n != ""; n = parentOf(n) {
+		z := r.snap.zones[n]
+		if z == nil {
+			continue
+		}
+		if r.qtype == dns.TypeDS && n == wire {
+			for up := parentOf(n); up != ""; up = parentOf(up) {
+				if above := r.snap.zones[up]; above != nil {
+					return above
+				}
+			}
+		}
+		return z
+	}
+	return nil
+}
+
+// descend walks from the apex to the name. It gives the name to go on with.
+func (r *resolver) descend(z *zone, name, wire string, first bool) (next string) {
+	if first {
+		r.out.aa = true
+	}
+	var path []string // names from the apex to wire
+	for n := wire; n != z.wire; n = parentOf(n) {
+		path = append(path, n)
+	}
+	slices.Reverse(path)
+	at := z.apex
+	for _, n := range path {
+		if at.find(dns.TypeDNAME) != nil {
+			return r.dname(at, name)
+		}
+		below := r.nodeIn(z, n)
+		if below == nil {
+			star := r.nodeIn(z, "\x01*"+at.wire)
+			if star == nil {
+				r.negative(z, dns.RcodeNameError, false)
+				return ""
+			}
+			return r.records(z, star, name)
+		}
+		at = below
+		if at.find(dns.TypeNS) != nil && !(n == wire && r.qtype == dns.TypeDS) {
+			r.referral(at, first)
+			return ""
+		}
+	}
+	return r.records(z, at, name)
+}
+
+// nodeIn gives a zone's node, also where a zone inside it begins.
+func (r *resolver) nodeIn(z *zone, wire string) *node {
+	if n := r.snap.names[wire]; n != nil && n.zone == z {
+		return n
+	}
+	if n := r.snap.parents[wire]; n != nil && n.zone == z {
+		return n
+	}
+	return nil
+}
+
+// records adds what lies at a node.
+func (r *resolver) records(z *zone, n *node, name string) (next string) {
+	if n.service != nil && (r.qtype == dns.TypeA || r.qtype == dns.TypeAAAA) {
+		e, b := n.service.pick(r.site())
+		if b == nil {
+			r.out = outcome{rcode: dns.RcodeServerFailure}
+			return ""
+		}
+		r.out.pool = e.pool
+		if r.addresses(e, b, name) {
+			return ""
+		}
+	}
+	if r.qtype == dns.TypeANY {
+		r.any(z, n, name)
+		return ""
+	}
+	if set := n.find(r.qtype); set != nil {
+		r.add(z, set, name)
+		return ""
+	}
+	if set := n.find(dns.TypeCNAME); set != nil {
+		r.add(z, set, name)
+		return textName(set.target.name)
+	}
+	r.negative(z, dns.RcodeSuccess, n.service != nil)
+	return ""
+}
+
+// any answers ANY with one set, or with HINFO where a service gives none (RFC
+// 8482 sections 4.1 and 4.2).
+func (r *resolver) any(z *zone, n *node, name string) {
+	switch {
+	case len(n.sets) > 0:
+		set := &n.sets[0]
+		for i := range n.sets {
+			if len(n.sets[i].body) < len(set.body) {
+				set = &n.sets[i]
+			}
+		}
+		r.add(z, set, name)
+	case n.service != nil:
+		h := dns.RR_Header{Name: name, Rrtype: dns.TypeHINFO, Class: dns.ClassINET, Ttl: z.negativeTTL(true)}
+		r.out.answer = append(r.out.answer, &dns.HINFO{Hdr: h, Cpu: "RFC8482"})
+	default:
+		r.negative(z, dns.RcodeSuccess, false)
+	}
+}
+
+// add puts a set into the answer under the name that was asked for.
+func (r *resolver) add(z *zone, set *rrset, name string) {
+	for _, rr := range set.rrs {
+		c := dns.Copy(rr)
+		c.Header().Name = name
+		if soa, ok := c.(*dns.SOA); ok {
+			soa.Serial = z.serial.Load()
+		}
+		r.out.answer = append(r.out.answer, c)
+	}
+}
+
+// addresses adds those of the type from a pool, rotated.
+func (r *resolver) addresses(e *serviceEntry, b *poolBody, name string) bool {
+	list, h := b.answer.IPv4, dns.RR_Header{Name: name, Rrtype: r.qtype, Class: dns.ClassINET, Ttl: e.seconds(b)}
+	if r.qtype == dns.TypeAAAA {
+		list = b.answer.IPv6
+	}
+	count := len(list)
+	if r.most > 0 {
+		count = min(count, r.most)
+	}
+	for i := range count {
+		a := list[(int(r.turn%uint32(len(list)))+i)%len(list)]
+		if r.qtype == dns.TypeA {
+			r.out.answer = append(r.out.answer, &dns.A{Hdr: h, A: net.IP(a.AsSlice())})
+		} else {
+			r.out.answer = append(r.out.answer, &dns.AAAA{Hdr: h, AAAA: net.IP(a.AsSlice())})
+		}
+	}
+	return count > 0
+}
+
+// negative adds the zone's SOA (RFC 2308 section 3).
+func (r *resolver) negative(z *zone, rcode int, service bool) {
+	r.out.rcode = rcode
+	c := dns.Copy(z.soa.rrs[0])
+	c.Header().Ttl = z.negativeTTL(service)
+	if soa, ok := c.(*dns.SOA); ok {
+		soa.Serial = z.serial.Load()
+	}
+	r.out.ns = append(r.out.ns, c)
+}
+
+// referral adds a delegation (RFC 1034 section 4.3.2, step 3b).
+func (r *resolver) referral(n *node, first bool) {
+	if first {
+		r.out.aa = false
+	}
+	r.out.ns = append(r.out.ns, n.find(dns.TypeNS).rrs...)
+	r.out.extra = append(r.out.extra, n.glue.rrs...)
+}
+
+// dname adds a DNAME and the CNAME that it makes for the name (RFC 6672 section
+// 3.1).
+func (r *resolver) dname(n *node, name string) (next string) {
+	set := n.find(dns.TypeDNAME)
+	dn, ok := set.rrs[0].(*dns.DNAME)
+	if !ok {
+		r.out.rcode = dns.RcodeServerFailure
+		return ""
+	}
+	owner := textName(n.wire)
+	r.out.answer = append(r.out.answer, dn)
+	labels, above := dns.SplitDomainName(name), dns.CountLabel(owner)
+	target := strings.Join(labels[:len(labels)-above], ".") + "."
+	if dn.Target != "." {
+		target += dn.Target
+	}
+	if w, err := wireName(target); err != nil || len(w) > maxName {
+		r.out.rcode = dns.RcodeYXDomain
+		return ""
+	}
+	h := dns.RR_Header{Name: name, Rrtype: dns.TypeCNAME, Class: dns.ClassINET, Ttl: set.ttl}
+	r.out.answer = append(r.out.answer, &dns.CNAME{Hdr: h, Target: target})
+	if r.qtype == dns.TypeCNAME {
+		return ""
+	}
+	return target
+}

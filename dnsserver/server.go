@@ -1,0 +1,315 @@
+package dnsserver
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/netip"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// Options of a server.
+type Options struct {
+	// Log takes what people should know; nil discards it.
+	Log *slog.Logger
+	// Serials are the zones' last known ones ([Server.Serials]): every serial
+	// begins above them.
+	Serials map[string]uint32
+	// Now is the wall clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Server answers queries. All methods may be called at any time from any
+// goroutine.
+type Server struct {
+	log    *slog.Logger
+	now    func() time.Time
+	stored map[string]uint32
+
+	snap atomic.Pointer[snapshot]
+
+	// mu orders those who change something. No query takes it.
+	mu    sync.Mutex
+	cfg   *Config
+	pools map[poolKey]*pool
+
+	udpCounts []*counters // one for each worker of a listener
+	tcpCounts *counters
+	strangers strangers
+	panicLog  atomic.Int64 // when a panic was last told, Unix seconds
+	turn      atomic.Uint32
+	idle      sync.Pool // of workers for Query
+	answers   sync.Pool // of buffers for TCP
+
+	conns connTable
+	net   network
+}
+
+// New makes a server of a configuration. Its names have no addresses yet:
+// until [Server.SetAnswer] has said what a pool gives, its names fail with
+// SERVFAIL, which nobody caches for long.
+func New(cfg *Config, o Options) (*Server, error) {
+	s := &Server{log: o.Log, now: o.Now, stored: maps.Clone(o.Serials), pools: map[poolKey]*pool{}, tcpCounts: new(counters)}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.stored == nil {
+		s.stored = map[string]uint32{}
+	}
+	for range max(1, runtime.GOMAXPROCS(0)) {
+		s.udpCounts = append(s.udpCounts, new(counters))
+	}
+	s.idle.New = func() any { return new(worker) }
+	s.answers.New = newAnswers
+	sn, pools, err := s.prepare(cfg, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.adopt(cfg, sn, pools)
+	return s, nil
+}
+
+// Reload takes another configuration, wholly or not at all: after an error the
+// old one is served on, unchanged. Pools that stay keep their answer, serials
+// grow where records changed. Where the server listens, added addresses are
+// opened before and removed ones closed after the change.
+func (s *Server) Reload(cfg *Config) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sn, pools, err := s.prepare(cfg, s.snap.Load())
+	if err != nil {
+		return err
+	}
+	leave, err := s.net.change(s, cfg.Listen)
+	if err != nil {
+		return err
+	}
+	s.adopt(cfg, sn, pools)
+	for _, l := range leave {
+		l.stop()
+	}
+	return nil
+}
+
+// prepare builds the snapshot of a configuration, with serials that follow
+// those of the old snapshot.
+func (s *Server) prepare(cfg *Config, old *snapshot) (*snapshot, map[poolKey]*pool, error) {
+	pools := map[poolKey]*pool{}
+	sn, err := build(cfg, func(k poolKey) *pool {
+		p := pools[k]
+		if p == nil {
+			if p = s.pools[k]; p == nil {
+				p = &pool{key: k}
+			}
+			pools[k] = p
+		}
+		return p
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for wire, z := range sn.zones {
+		var before *zone
+		if old != nil {
+			before = old.zones[wire]
+		}
+		if before == nil {
+			stored, known := s.stored[zoneKey(z)]
+			z.serial.Store(firstSerial(z.written, stored, known, z.moving, s.now()))
+			continue
+		}
+		z.serial.Store(nextSerial(before.serial.Load(), z.written, z.digest != before.digest))
+	}
+	return sn, pools, nil
+}
+
+// adopt publishes a snapshot.
+func (s *Server) adopt(cfg *Config, sn *snapshot, pools map[poolKey]*pool) {
+	if old := s.snap.Load(); old != nil {
+		for _, z := range old.zones { // for zones that leave and return
+			s.stored[zoneKey(z)] = z.serial.Load()
+		}
+	}
+	s.cfg, s.pools = cfg, pools
+	s.snap.Store(sn)
+}
+
+// SetAnswer says what a pool gives from now on; the next query sees it. The
+// serials of the zones whose services use the pool grow when the addresses
+// changed. A pool that no service names yet is kept for the reload that brings
+// it.
+func (s *Server) SetAnswer(site, poolName string, a sites.Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := poolKey{site, poolName}
+	p := s.pools[key]
+	if p == nil {
+		p = &pool{key: key}
+		s.pools[key] = p
+	}
+	old := p.body.Load()
+	if old != nil && old.answer.Equal(a) {
+		return
+	}
+	a.IPv4, a.IPv6 = slices.Clone(a.IPv4), slices.Clone(a.IPv6)
+	p.body.Store(newBody(a))
+	if old != nil && old.answer.SameRecords(a) {
+		return
+	}
+	for _, z := range s.snap.Load().feeds[p] {
+		z.serial.Add(1)
+	}
+}
+
+// Serials gives the zones' current serials by name, to be stored for
+// [Options.Serials].
+func (s *Server) Serials() map[string]uint32 {
+	out := map[string]uint32{}
+	for _, z := range s.snap.Load().zones {
+		out[zoneKey(z)] = z.serial.Load()
+	}
+	return out
+}
+
+// zoneKey is a zone's name as in the configuration, in lower case without the
+// final dot.
+func zoneKey(z *zone) string {
+	if z.text == "." {
+		return z.text
+	}
+	return z.text[:len(z.text)-1]
+}
+
+// Query answers one message as it would be answered over UDP or TCP, and gives
+// nil where there is no answer.
+func (s *Server) Query(msg []byte, from netip.AddrPort, tcp bool) []byte {
+	w, ok := s.idle.Get().(*worker)
+	if !ok {
+		w = new(worker)
+	}
+	defer s.idle.Put(w)
+	w.server, w.count, w.turn = s, s.udpCounts[0], s.turn.Add(1)
+	size := maxUDP
+	if tcp {
+		w.count, size = s.tcpCounts, maxMessage
+	}
+	dst := make([]byte, size)
+	n := w.respond(dst, msg, from.Addr(), tcp)
+	if n == 0 {
+		return nil
+	}
+	return dst[:n]
+}
+
+// respond answers a message into dst, which has maxUDP or maxMessage octets, and
+// gives the length of the answer: 0 for none.
+func (w *worker) respond(dst, msg []byte, from netip.Addr, tcp bool) (n int) {
+	defer w.contain(dst, msg, &n)
+	w.snap, w.from, w.asked = w.server.snap.Load(), from.Unmap(), false
+	w.turn++
+	if r, ok := w.admit(msg, tcp); !ok {
+		w.count.drop(r)
+		return 0
+	}
+	if w.q.usual(msg) {
+		if n = w.hot(dst, tcp); n > 0 {
+			return n
+		}
+	}
+	return w.slow(dst, msg, tcp)
+}
+
+// admit says whether a message gets an answer at all.
+func (w *worker) admit(msg []byte, tcp bool) (reason, bool) {
+	switch {
+	case len(msg) < headerLen:
+		return dropShort, false
+	case msg[2]&flagQR != 0:
+		return dropResponse, false
+	case w.snap.allow.filled && w.snap.allow.find(w.from) == none:
+		return dropStranger, false
+	case !tcp && len(msg) > maxUDP:
+		return dropOversize, false
+	}
+	return 0, true
+}
+
+// panicsApart is how many seconds lie between two panics that are told.
+const panicsApart = 60
+
+// contain keeps a fault in the handling of one message from ending the others:
+// it is counted, told, and answered with SERVFAIL.
+func (w *worker) contain(dst, msg []byte, n *int) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	w.count.panics.Add(1)
+	w.q.end, w.q.edns = 0, false
+	*n = w.errorReply(dst, msg, dns.RcodeServerFailure, false)
+	s := w.server
+	now, last := s.now().Unix(), s.panicLog.Load()
+	if now-last >= panicsApart && s.panicLog.CompareAndSwap(last, now) {
+		s.log.Error("answering a query failed; it was answered with SERVFAIL", "fault", fmt.Sprint(v), "stack", string(debug.Stack()))
+	}
+}
+
+// Found is what a name gives to the clients of a site.
+type Found struct {
+	// Rcode is the DNS one, 0 for success.
+	Rcode int
+	// Addresses, all of them, in the pool's order.
+	Addresses []netip.Addr
+	// TTL of the answer; the least of a chain.
+	TTL time.Duration
+	// Site and Pool are those that the addresses come from; empty for the
+	// zone's own records.
+	Site, Pool string
+}
+
+// Lookup says what clients of a site get for a name and a type, without the
+// limit of addresses and the rotation that the wire has. A site that is not
+// known gets what clients of no site get when there is no default.
+func (s *Server) Lookup(site, name string, qtype uint16) Found {
+	sn := s.snap.Load()
+	index, ok := sn.siteIndex[site]
+	if !ok {
+		index = none
+	}
+	r := resolver{snap: sn, site: func() int32 { return index }, qtype: qtype}
+	out := r.resolve(dns.Fqdn(name))
+	f := Found{Rcode: out.rcode}
+	if out.pool != nil {
+		f.Site, f.Pool = out.pool.key.site, out.pool.key.pool
+	}
+	ttl := uint32(1<<32 - 1)
+	for _, rr := range out.answer {
+		ttl = min(ttl, rr.Header().Ttl)
+		var a netip.Addr
+		switch rr := rr.(type) {
+		case *dns.A:
+			a, _ = netip.AddrFromSlice(rr.A.To4())
+		case *dns.AAAA:
+			a, _ = netip.AddrFromSlice(rr.AAAA.To16())
+		default:
+			continue
+		}
+		f.Addresses = append(f.Addresses, a)
+	}
+	if len(out.answer) > 0 {
+		f.TTL = time.Duration(ttl) * time.Second
+	}
+	return f
+}

@@ -1,0 +1,146 @@
+package dnsserver
+
+import (
+	"encoding/binary"
+
+	"github.com/miekg/dns"
+)
+
+// rcodeNone asks for no error.
+const rcodeNone = -1
+
+// slow answers what the hot path leaves. It always answers.
+func (w *worker) slow(dst, msg []byte, tcp bool) int {
+	w.count.slow.Add(1)
+	m, rcode := w.examine(msg)
+	if rcode != rcodeNone {
+		return w.errorReply(dst, msg, rcode, false)
+	}
+	r := resolver{snap: w.snap, site: w.clientSite, turn: w.turn, most: maxAddresses, qtype: w.q.qtype}
+	out := r.resolve(m.Question[0].Name)
+	if out.rcode == dns.RcodeRefused || out.rcode == dns.RcodeServerFailure {
+		return w.errorReply(dst, msg, out.rcode, false)
+	}
+	return w.pack(dst, m, &out, tcp)
+}
+
+// examine reads a whole message, and says which error it earns. What could be
+// read of question and EDNS is in w.q, for the error's answer.
+func (w *worker) examine(msg []byte) (*dns.Msg, int) {
+	q := &w.q
+	q.msg, q.end, q.edns, q.do = msg, 0, false, false
+	opcode := int(msg[2] >> 3 & 0xf)
+	one := binary.BigEndian.Uint16(msg[4:]) == 1 && q.readQuestion(msg)
+	version, malformed, tsig := byte(0), true, false
+	if one {
+		version, tsig, malformed = q.readSections(msg)
+	}
+	switch opcode {
+	case dns.OpcodeQuery:
+	case dns.OpcodeNotify, dns.OpcodeUpdate:
+		return nil, dns.RcodeRefused
+	default:
+		return nil, dns.RcodeNotImplemented
+	}
+	if malformed { // also QDCOUNT other than 1 (RFC 9619)
+		return nil, dns.RcodeFormatError
+	}
+	if version != 0 {
+		return nil, dns.RcodeBadVers
+	}
+	m := new(dns.Msg)
+	if err := m.Unpack(msg); err != nil || len(m.Question) != 1 {
+		return nil, dns.RcodeFormatError
+	}
+	switch t := q.qtype; {
+	case tsig:
+		return nil, dns.RcodeNotAuth // no key is known (RFC 8945 section 5.2.1)
+	case t == dns.TypeOPT:
+		return nil, dns.RcodeFormatError
+	case q.qclass != dns.ClassINET, t == dns.TypeAXFR, t == dns.TypeIXFR:
+		return nil, dns.RcodeRefused
+	case isMeta(t) && t != dns.TypeANY:
+		return nil, dns.RcodeNotImplemented
+	}
+	return m, rcodeNone
+}
+
+// readSections walks over the records of a message. A message that does not end
+// with its last record, or has a second or misplaced OPT record (RFC 6891
+// section 6.1.1), is malformed.
+func (q *query) readSections(msg []byte) (version byte, tsig, malformed bool) {
+	off := q.end
+	before := int(binary.BigEndian.Uint16(msg[6:])) + int(binary.BigEndian.Uint16(msg[8:]))
+	total := before + int(binary.BigEndian.Uint16(msg[10:]))
+	for i := range total {
+		next, t := skipRR(msg, off)
+		if next == 0 {
+			return 0, false, true
+		}
+		switch t {
+		case dns.TypeOPT:
+			if q.edns || i < before || msg[off] != 0 {
+				return 0, false, true
+			}
+			q.edns = true
+			q.size = binary.BigEndian.Uint16(msg[off+3:])
+			version = msg[off+6]
+			q.do = msg[off+7]&0x80 != 0
+		case dns.TypeTSIG:
+			tsig = true
+		}
+		off = next
+	}
+	return version, tsig, off != len(msg)
+}
+
+// errorReply builds an answer without records from nothing: only ID, opcode, RD
+// and the question are the sender's. With truncated it has TC set.
+func (w *worker) errorReply(dst, msg []byte, rcode int, truncated bool) int {
+	q := &w.q
+	clear(dst[:headerLen])
+	copy(dst, msg[:2])
+	dst[2] = flagQR | msg[2]&(0x78|flagRD)
+	if truncated {
+		dst[2] |= flagTC
+	}
+	dst[3] = byte(rcode & 0xf)
+	n := headerLen
+	if q.end > 0 {
+		binary.BigEndian.PutUint16(dst[4:], 1)
+		n += copy(dst[headerLen:], msg[headerLen:q.end])
+	}
+	if q.edns {
+		binary.BigEndian.PutUint16(dst[10:], 1)
+		n += putOPT(dst[n:], byte(rcode>>4), q.do)
+	}
+	w.count.reply(rcode)
+	return n
+}
+
+// pack writes an outcome to the wire. What does not fit is left out as a whole,
+// with TC set: half an rrset would be taken for the whole (RFC 2181 section 9).
+func (w *worker) pack(dst []byte, in *dns.Msg, out *outcome, tcp bool) int {
+	q := &w.q
+	m := &dns.Msg{Question: in.Question, Answer: out.answer, Ns: out.ns, Extra: out.extra, Compress: true}
+	m.Id, m.Response, m.Authoritative, m.RecursionDesired, m.Rcode = in.Id, true, out.aa, in.RecursionDesired, out.rcode
+	if q.edns {
+		m.SetEdns0(maxUDP, q.do)
+	}
+	packed, err := m.Pack()
+	limit := min(q.limit(tcp), len(dst))
+	if err != nil || len(packed) > limit {
+		if tcp {
+			return w.errorReply(dst, q.msg, dns.RcodeServerFailure, false)
+		}
+		n := w.errorReply(dst, q.msg, out.rcode, true)
+		if out.aa {
+			dst[2] |= flagAA
+		}
+		return n
+	}
+	n := copy(dst, packed)
+	copy(dst[headerLen:q.end], q.msg[headerLen:q.end])
+	w.count.reply(out.rcode)
+	return n
+}

@@ -1,0 +1,76 @@
+package dnsserver
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+	"time"
+)
+
+// packetSocket is one UDP socket with its loop. How messages get from and to
+// the system is its concern alone; answering them is the worker's.
+type packetSocket struct {
+	conn *net.UDPConn
+	// sources: the socket takes packets for several addresses, and each answer
+	// must leave from the one that was asked.
+	sources bool
+}
+
+// oobLen is room for the control messages of one packet.
+const oobLen = 128
+
+func openPacket(addr netip.AddrPort, shared bool) (*packetSocket, error) {
+	sources := addr.Addr().IsUnspecified()
+	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
+		return setPacketOptions(c, addr.Addr().Is4(), shared, sources)
+	}}
+	pc, err := lc.ListenPacket(context.Background(), "udp"+family(addr), addr.String())
+	if err != nil {
+		return nil, err
+	}
+	conn, ok := pc.(*net.UDPConn)
+	if !ok {
+		return nil, errors.Join(errors.New("not a UDP socket"), pc.Close())
+	}
+	return &packetSocket{conn: conn, sources: sources}, nil
+}
+
+// serve answers packets until stop, and closes the socket. What the system does
+// not take at once is lost: clients ask again, a queue would only be late.
+func (p *packetSocket) serve(w *worker, done <-chan struct{}) {
+	defer func() { _ = p.conn.Close() }() // every answer has been handed over
+	in, out, oob := make([]byte, maxUDP+1), make([]byte, maxUDP), make([]byte, oobLen)
+	if !p.sources {
+		oob = nil
+	}
+	var wait time.Duration
+	for {
+		n, oobn, _, from, err := p.conn.ReadMsgUDPAddrPort(in, oob)
+		if err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed) || !pause(&wait, done) {
+				return
+			}
+			continue
+		}
+		wait = 0
+		if n = w.respond(out, in[:n], from.Addr(), false); n == 0 {
+			continue
+		}
+		source := oob[:oobn]
+		if p.sources && !turnSource(source) {
+			w.count.drop(dropNoSource)
+			continue
+		}
+		if _, _, err := p.conn.WriteMsgUDPAddrPort(out[:n], source, from); err != nil {
+			w.count.drop(dropSend)
+		}
+	}
+}
+
+// stop lets serve end after the message that it has in hand.
+func (p *packetSocket) stop() {
+	_ = p.conn.SetReadDeadline(time.Unix(1, 0)) // fails only where it has ended
+}
