@@ -35,13 +35,16 @@ func (x *exchange) run(ctx context.Context) (sites.Check, error) {
 	var udpErr, tcpErr error
 	udpEnded := make(chan struct{})
 	var wg sync.WaitGroup
+	var panics [2]any
 	wg.Go(func() {
 		defer close(udpEnded)
+		defer carry(&panics[0])
 		if udp, udpErr = x.udp(ctx); udpErr == nil {
 			cancel()
 		}
 	})
 	wg.Go(func() {
+		defer carry(&panics[1])
 		if tcpErr = x.awaitTurn(ctx, udpEnded); tcpErr != nil {
 			return
 		}
@@ -50,6 +53,11 @@ func (x *exchange) run(ctx context.Context) (sites.Check, error) {
 		}
 	})
 	wg.Wait()
+	for _, v := range panics {
+		if v != nil {
+			panic(v) // in the caller's goroutine, which may recover from it
+		}
+	}
 	switch {
 	case udpErr == nil:
 		return udp, nil
@@ -61,6 +69,9 @@ func (x *exchange) run(ctx context.Context) (sites.Check, error) {
 		return sites.Check{}, tcpErr
 	}
 }
+
+// carry keeps a panic of a goroutine for the one that waits for it.
+func carry(into *any) { *into = recover() }
 
 // awaitTurn waits until it is time for TCP.
 func (x *exchange) awaitTurn(ctx context.Context, udpEnded <-chan struct{}) error {

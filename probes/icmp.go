@@ -97,8 +97,8 @@ func (p ICMP) probe(ctx context.Context, addr netip.Addr) sites.Check {
 	if err != nil {
 		return at.failed(ctx, err)
 	}
-	// The pinger tries again and again where sending is forbidden (EACCES), as
-	// it is to a broadcast address or by a route of the type "prohibit".
+	// The pinger would try again and again, without an end, where sending is
+	// forbidden (EACCES), as by a route of the type "prohibit".
 	if err := tryRoute(addr); err != nil {
 		return at.failed(ctx, err)
 	}

@@ -1,0 +1,5 @@
+package probes
+
+const acceptorEnv = "DNSTEER_TEST_ACCEPTOR"
+
+func acceptor() {}

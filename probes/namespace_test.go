@@ -1,0 +1,217 @@
+package probes
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// namespace is a network namespace of a test.
+type namespace string
+
+// newNamespace makes one that goes with the test.
+func newNamespace(t *testing.T, role string) namespace {
+	t.Helper()
+	ns := namespace(fmt.Sprintf("dnsteer-probes-%d-%s", os.Getpid(), role))
+	ip(t, "netns", "add", string(ns))
+	t.Cleanup(func() { ip(t, "netns", "delete", string(ns)) })
+	ns.ip(t, "link set lo up")
+	return ns
+}
+
+func ip(t *testing.T, args ...string) {
+	t.Helper()
+	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
+		t.Fatalf("ip %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+}
+
+// ip runs one command of ip in the namespace.
+func (ns namespace) ip(t *testing.T, command string) {
+	t.Helper()
+	ip(t, append([]string{"-n", string(ns)}, strings.Fields(command)...)...)
+}
+
+// do runs f on a thread that is in the namespace and dies with it. What f
+// starts in other goroutines is not in the namespace.
+func (ns namespace) do(t *testing.T, f func()) {
+	t.Helper()
+	errs := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and never unlocked
+		errs <- func() error {
+			fd, err := unix.Open("/run/netns/"+string(ns), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+			if err != nil {
+				return err
+			}
+			defer unix.Close(fd)
+			if err := unix.Setns(fd, unix.CLONE_NEWNET); err != nil {
+				return err
+			}
+			f()
+			return nil
+		}()
+	}()
+	if err := <-errs; err != nil {
+		t.Fatalf("enter the namespace %s: %v", ns, err)
+	}
+}
+
+// sysctl sets a setting under /proc/sys/net.
+func (ns namespace) sysctl(t *testing.T, name, value string) {
+	t.Helper()
+	ns.do(t, func() {
+		if err := os.WriteFile("/proc/sys/net/"+name, []byte(value), 0); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// world is a prober and the router that it reaches everything by:
+// 10.99.0.1 and fd99::1 are its own, 10.99.0.2 and fd99::2 the router's.
+func world(t *testing.T) (prober, router namespace) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to make network namespaces")
+	}
+	prober, router = newNamespace(t, "p"), newNamespace(t, "r")
+	prober.ip(t, "link add p0 type veth peer name r0 netns "+string(router))
+	for _, c := range []string{
+		"addr add 10.99.0.1/24 dev p0", "addr add fd99::1/64 dev p0 nodad", "link set p0 up",
+		"route add 10.99.16.0/20 via 10.99.0.2", "route add fd99:16::/32 via fd99::2",
+		"route add unreachable 10.99.32.0/24", "route add unreachable fd99:32::/48",
+		"route add prohibit 10.99.33.0/24", "route add prohibit fd99:33::/48",
+		"route add blackhole 10.99.34.0/24", "route add blackhole fd99:34::/48",
+	} {
+		prober.ip(t, c)
+	}
+	for _, c := range []string{
+		"addr add 10.99.0.2/24 dev r0", "addr add fd99::2/64 dev r0 nodad", "link set r0 up",
+		"route add unreachable 10.99.17.0/24", "route add unreachable fd99:16:17::/48",
+		"route add prohibit 10.99.18.0/24", "route add prohibit fd99:16:18::/48",
+		"route add blackhole 10.99.19.0/24", "route add blackhole fd99:16:19::/48",
+		"link add r1 type veth peer name r2", "link set r1 up", "link set r2 up",
+		"addr add 10.99.20.1/24 dev r1", "addr add fd99:16:20::1/64 dev r1 nodad",
+	} {
+		router.ip(t, c)
+	}
+	router.sysctl(t, "ipv4/ip_forward", "1")
+	router.sysctl(t, "ipv6/conf/all/forwarding", "1")
+	router.sysctl(t, "ipv4/icmp_ratelimit", "0")
+	router.sysctl(t, "ipv6/icmp/ratelimit", "0")
+	// A host that is off is found out in a fraction of the usual three seconds.
+	prober.sysctl(t, "ipv4/neigh/p0/retrans_time_ms", "50")
+	prober.sysctl(t, "ipv6/neigh/p0/retrans_time_ms", "50")
+	router.sysctl(t, "ipv4/neigh/r1/retrans_time_ms", "50")
+	router.sysctl(t, "ipv6/neigh/r1/retrans_time_ms", "50")
+	// The kernel takes a moment until IPv6 works on a new link.
+	for ready := false; !ready; {
+		if t.Context().Err() != nil {
+			t.Fatal("IPv6 does not work on the new link")
+		}
+		prober.do(t, func() { ready = ask(t, TCP{Port: 9}, "fd99::2", time.Second).Cause == string(CauseRefused) })
+	}
+	return prober, router
+}
+
+// In a real network, what this machine cannot do would be taken for an outage
+// of a healthy node, or a router's word about a dead one for a fault of ours
+// (O1).
+func TestNetworkFaults(t *testing.T) {
+	prober, _ := world(t)
+	tests := []struct {
+		name    string
+		addr    string
+		timeout time.Duration
+		want    want
+	}{
+		{"closed port", "10.99.0.2", soon, want{sites.Down, CauseRefused}},
+		{"no route of our own", "203.0.113.1", soon, want{sites.Unknown, CauseLocalRoute}},
+		{"unreachable by a route of our own", "10.99.32.1", soon, want{sites.Unknown, CauseLocalRoute}},
+		{"prohibited by a route of our own", "10.99.33.1", soon, want{sites.Unknown, CauseLocalPermission}},
+		{"a router has no route", "10.99.16.1", soon, want{sites.Down, CauseUnreachableNet}},
+		{"a router has a route that refuses", "10.99.17.1", soon, want{sites.Down, CauseUnreachableHost}},
+		{"host off behind a router", "10.99.20.77", soon, want{sites.Down, CauseUnreachableHost}},
+		{"a router prohibits", "10.99.18.1", soon, want{sites.Down, CauseUnreachableHost}},
+		{"black hole", "10.99.19.1", never, want{sites.Down, CauseTimeout}},
+		{"host off", "10.99.0.77", soon, want{sites.Down, CauseUnreachableHost}},
+		{"closed port, IPv6", "fd99::2", soon, want{sites.Down, CauseRefused}},
+		{"no route of our own, IPv6", "2001:db8::1", soon, want{sites.Unknown, CauseLocalRoute}},
+		{"unreachable by a route of our own, IPv6", "fd99:32::1", soon, want{sites.Unknown, CauseLocalRoute}},
+		{"prohibited by a route of our own, IPv6", "fd99:33::1", soon, want{sites.Unknown, CauseLocalPermission}},
+		{"a router has no route, IPv6", "fd99:16:16::1", soon, want{sites.Down, CauseUnreachableNet}},
+		{"a router has a route that refuses, IPv6", "fd99:16:17::1", soon, want{sites.Down, CauseUnreachableNet}},
+		{"host off behind a router, IPv6", "fd99:16:20::77", soon, want{sites.Down, CauseUnreachableHost}},
+		{"a router prohibits, IPv6", "fd99:16:18::1", soon, want{sites.Down, CauseProhibited}},
+		{"black hole, IPv6", "fd99:16:19::1", never, want{sites.Down, CauseTimeout}},
+		{"host off, IPv6", "fd99::77", soon, want{sites.Down, CauseUnreachableHost}},
+	}
+	t.Run("faults", func(t *testing.T) {
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				t.Parallel()
+				prober.do(t, func() {
+					if c := ask(t, TCP{Port: 9}, tt.addr, tt.timeout); verdict(c) != tt.want {
+						t.Errorf("got %+v (%s), want %+v", verdict(c), c.Text, tt.want)
+					}
+				})
+			})
+		}
+	})
+	prober.ip(t, "link set p0 down")
+	for _, addr := range []string{"10.99.0.2", "10.99.19.1", "fd99::2"} {
+		prober.do(t, func() {
+			if c := ask(t, TCP{Port: 9}, addr, soon); c.Outcome != sites.Unknown {
+				t.Errorf("%s with our own link down: got %+v (%s)", addr, verdict(c), c.Text)
+			}
+		})
+	}
+}
+
+// A node that is pinged would be called down for want of a route or a
+// permission of ours, or a ping would never end where sending is forbidden.
+func TestICMPInNamespace(t *testing.T) {
+	prober, _ := world(t)
+	tests := []struct {
+		name    string
+		addr    string
+		timeout time.Duration
+		want    want
+	}{
+		{"answers", "10.99.0.2", soon, want{sites.Up, ""}},
+		{"black hole", "10.99.19.1", never, want{sites.Down, CauseTimeout}},
+		{"no route of our own", "203.0.113.1", soon, want{sites.Unknown, CauseLocalRoute}},
+		{"prohibited by a route of our own", "10.99.33.1", soon, want{sites.Unknown, CauseLocalPermission}},
+		{"answers, IPv6", "fd99::2", soon, want{sites.Up, ""}},
+		{"black hole, IPv6", "fd99:16:19::1", never, want{sites.Down, CauseTimeout}},
+		{"no route of our own, IPv6", "2001:db8::1", soon, want{sites.Unknown, CauseLocalRoute}},
+	}
+	for _, mode := range []struct {
+		groups string
+		mode   ICMPMode
+	}{{"1 0", ICMPPrivileged}, {"0 0", ICMPUnprivileged}} {
+		prober.sysctl(t, "ipv4/ping_group_range", mode.groups)
+		prober.do(t, func() {
+			if got, err := DetectICMP(sites.IPv6); got != mode.mode || err != nil {
+				t.Errorf("with ping_group_range %q the mode is %v, %v", mode.groups, got, err)
+			}
+		})
+		for _, tt := range tests {
+			t.Run(mode.mode.String()+"/"+tt.name, func(t *testing.T) {
+				prober.do(t, func() {
+					if c := ask(t, ICMP{Packets: 2}, tt.addr, tt.timeout); verdict(c) != tt.want {
+						t.Errorf("got %+v (%s), want %+v", verdict(c), c.Text, tt.want)
+					}
+				})
+			})
+		}
+	}
+}
