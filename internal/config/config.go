@@ -1,0 +1,42 @@
+package config
+
+import (
+	"net/netip"
+
+	"github.com/dnsteer/dnsteer/dnsserver"
+	"github.com/dnsteer/dnsteer/probes"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// Config is a configuration that was checked and resolved: nothing is
+// inherited any more. It is never changed once it was read.
+type Config struct {
+	// Instance is the controller's name in events and metrics.
+	Instance string
+	// StatePath is the folder of the store and of the control socket.
+	StatePath string
+	Sites     sites.Config
+	// DNS is nil where the built-in server is left out.
+	DNS *dnsserver.Config
+	// Warnings in the order of their places.
+	Warnings []Warning
+	// Files that were read, zone files too, sorted: what is to be watched
+	// (together with the folder, where it was one).
+	Files []string
+	// Raw is everything that the configuration was read from ([Restore] takes
+	// it), Hash its SHA-256 in hexadecimal. Raw holds the values of the
+	// environment variables that were used.
+	Raw  []byte
+	Hash string
+
+	probers map[sites.Subject][]probes.Prober
+}
+
+// Probers gives what is to be asked of a subject: in the order of
+// [sites.Node.Probes] for a node, one for a witness, nil for a subject that is
+// not in the configuration. The subject's address does not matter, so that a
+// node's old address is probed as its new one is (rule A7).
+func (c *Config) Probers(s sites.Subject) []probes.Prober {
+	s.Addr = netip.Addr{}
+	return c.probers[s]
+}

@@ -1,0 +1,188 @@
+package config
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/miekg/dns"
+
+	"github.com/dnsteer/dnsteer/dnsserver"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// dns resolves what the built-in server needs.
+func (b *builder) dns() {
+	k := b.file.DNS
+	if k == nil {
+		if len(b.file.Services) > 0 {
+			b.fault(b.file.Services[0].At, "services are published nowhere, expected the built-in server: add the key \"dns\" at the top")
+		}
+		return
+	}
+	d := &dnsserver.Config{Listen: unwrap(k.Listen), Views: b.views()}
+	seen := newNames(b.report, "listen address")
+	for _, l := range k.Listen {
+		seen.add(Value[string]{V: l.V.String(), At: l.At})
+	}
+	if len(b.file.Sites) > 0 {
+		d.DefaultSite = b.file.Sites[0].Name.V
+	}
+	if k.DefaultSite.Set {
+		d.DefaultSite = k.DefaultSite.V
+		if _, ok := b.siteAt[k.DefaultSite.V]; !ok {
+			b.unknownName(k.DefaultSite, "site", b.siteNames())
+		}
+	}
+	d.AllowQuery = b.allowed(k, d.Views)
+	zones := newNames(b.report, "zone")
+	tables := make([]*zoneTable, len(k.Zones))
+	for i := range k.Zones {
+		z := &k.Zones[i]
+		name := b.hostName(z.Name, false)
+		zones.add(Value[string]{V: name, At: z.Name.At})
+		tables[i] = b.zone(z, name)
+		d.Zones = append(d.Zones, dnsserver.Zone{Name: name, Records: tables[i].records})
+	}
+	b.place(k, tables)
+	for i := range b.cfg.Sites.Services {
+		d.Services = append(d.Services, b.dnsService(&b.cfg.Sites.Services[i]))
+	}
+	b.cfg.DNS = d
+}
+
+// dnsService gives a service the TTLs of its sites (A9).
+func (b *builder) dnsService(s *sites.Service) dnsserver.Service {
+	out := dnsserver.Service{Hosts: s.Hosts, Pool: s.Pool}
+	for _, name := range s.Sites {
+		site := &b.cfg.Sites.Sites[b.siteAt[name]]
+		ttl := s.TTL
+		if ttl == 0 {
+			ttl = site.TTL
+		}
+		out.Sites = append(out.Sites, dnsserver.ServiceSite{Site: name, TTL: ttl, TTLUnsettled: site.TTLUnsettled})
+	}
+	return out
+}
+
+// views says which site a client belongs to. A prefix belongs to one site; a
+// resolver that two sites share belongs to the first.
+func (b *builder) views() []dnsserver.View {
+	type owner struct {
+		site string
+		at   Pos
+	}
+	owners := make(map[netip.Prefix]owner)
+	for i := range b.file.Sites {
+		k := &b.file.Sites[i]
+		for _, c := range k.Clients {
+			if first, twice := owners[c.V]; twice {
+				b.fault(c.At, "the prefix %s stands twice, first at site %s (%s): its clients can belong to one site", c.V, first.site, first.at)
+				continue
+			}
+			owners[c.V] = owner{k.Name.V, c.At}
+		}
+	}
+	var views []dnsserver.View
+	for i := range b.file.Sites {
+		k := &b.file.Sites[i]
+		v := dnsserver.View{Site: k.Name.V, Clients: unwrap(k.Clients)}
+		for _, r := range k.Resolver {
+			addr := netip.AddrPort(r.V.Address.V).Addr()
+			host := netip.PrefixFrom(addr, addr.BitLen())
+			if first, other := owners[host]; other && first.site != k.Name.V {
+				b.warn(r.V.Address.At, "the address %s belongs to site %s already (%s): questions from it get the answers of that site", addr, first.site, first.at)
+				continue
+			}
+			owners[host] = owner{k.Name.V, r.V.Address.At}
+			if !slices.Contains(v.Resolvers, addr) {
+				v.Resolvers = append(v.Resolvers, addr)
+			}
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+// private lists who may ask without being named.
+func private() []netip.Prefix {
+	var list []netip.Prefix
+	for _, p := range []string{
+		"127.0.0.0/8", "::1/128", // loopback
+		"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", // RFC 1918
+		"169.254.0.0/16", "fe80::/10", // link-local
+		"fc00::/7", // RFC 4193
+	} {
+		list = append(list, netip.MustParsePrefix(p))
+	}
+	return list
+}
+
+// allowed resolves allow_query; nil lets anybody ask.
+func (b *builder) allowed(k *dnsKeys, views []dnsserver.View) []netip.Prefix {
+	var list []netip.Prefix
+	for _, q := range k.AllowQuery {
+		if q.V.any {
+			if len(k.AllowQuery) > 1 {
+				b.fault(q.At, "found any beside prefixes, expected one or the other")
+			}
+			return nil
+		}
+		list = append(list, q.V.prefix)
+	}
+	if len(list) > 0 {
+		b.shutOut(list)
+		return list
+	}
+	list = private()
+	for _, v := range views {
+		list = append(list, v.Clients...)
+		for _, r := range v.Resolvers {
+			list = append(list, netip.PrefixFrom(r, r.BitLen()))
+		}
+	}
+	return list
+}
+
+// shutOut warns of clients of a site that may not ask.
+func (b *builder) shutOut(list []netip.Prefix) {
+	covered := func(p netip.Prefix) bool {
+		return slices.ContainsFunc(list, func(a netip.Prefix) bool { return a.Bits() <= p.Bits() && a.Overlaps(p) })
+	}
+	for i := range b.file.Sites {
+		k := &b.file.Sites[i]
+		for _, c := range k.Clients {
+			if !covered(c.V) {
+				b.warn(c.At, "allow_query does not let clients of %s ask", c.V)
+			}
+		}
+		for _, r := range k.Resolver {
+			a := netip.AddrPort(r.V.Address.V).Addr()
+			if !covered(netip.PrefixFrom(a, a.BitLen())) {
+				b.warn(r.V.Address.At, "allow_query does not let the resolver %s ask", a)
+			}
+		}
+	}
+}
+
+// place holds the services' hosts against the zones.
+func (b *builder) place(k *dnsKeys, tables []*zoneTable) {
+	for i := range b.file.Services {
+		for _, h := range b.file.Services[i].Hosts {
+			host := trimDot(h.V)
+			z := zoneOf(host, k.Zones)
+			if z < 0 {
+				var known []string
+				for j := range k.Zones {
+					known = append(known, zoneName(&k.Zones[j]))
+				}
+				b.fault(h.At, "the host %q is in no zone of the built-in server, expected one in %s", host, clipWords(known))
+				continue
+			}
+			if r := tables[z].conflict(host); r != nil {
+				b.fault(h.At, "the host %q is a service and stands in the zone too (%s at %s): remove one of the two", host, dns.TypeToString[r.rr.Header().Rrtype], r.at)
+			} else if r := tables[z].cut(host); r != nil {
+				b.fault(h.At, "the host %q lies below the %s record of %q at %s, where this zone does not answer", host, dns.TypeToString[r.rr.Header().Rrtype], trimDot(r.rr.Header().Name), r.at)
+			}
+		}
+	}
+}

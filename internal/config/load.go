@@ -1,0 +1,213 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Options say what a configuration is read with. The zero Options are right
+// for the running controller.
+type Options struct {
+	// LookupEnv finds the variables of ${NAME}; nil means those of the process.
+	LookupEnv func(name string) (string, bool)
+	// Instance is the name where the configuration gives none; "" means the
+	// host's name.
+	Instance string
+	// FirstLine is the line of its file that the data given to [Parse] starts
+	// at; 0 and 1 both mean the first.
+	FirstLine int
+}
+
+// Load reads the configuration in a file, or in a folder: all its *.yaml in
+// the order of their names, which must not name a thing twice. The error is a
+// [*FaultsError].
+func Load(path string) (*Config, error) { return newLoader(Options{}).load(path) }
+
+// LoadWith is [Load] with options.
+func LoadWith(path string, opts Options) (*Config, error) { return newLoader(opts).load(path) }
+
+// Parse reads a configuration from memory. Faults name it as name; relative
+// paths start at name's folder.
+func Parse(name string, data []byte, opts Options) (*Config, error) {
+	l := newLoader(opts)
+	l.bundle.Files[name] = data
+	if doc, ok := parseDocument(name, data, max(0, opts.FirstLine-1), l.report); ok {
+		l.decode(doc, "")
+	}
+	l.bundle.Paths = []string{name}
+	return l.finish()
+}
+
+// loader reads files and what they refer to.
+type loader struct {
+	*report
+	env      environment
+	disk     source
+	bundle   bundle
+	instance string
+	parts    []part
+}
+
+// part is what one file says.
+type part struct {
+	file
+	doc document
+}
+
+func newLoader(opts Options) *loader {
+	if opts.LookupEnv == nil {
+		opts.LookupEnv = os.LookupEnv
+	}
+	l := &loader{
+		report:   &report{},
+		env:      environment{lookup: opts.LookupEnv, used: make(map[string]string)},
+		disk:     disk{},
+		instance: opts.Instance,
+	}
+	l.bundle = bundle{Files: make(map[string][]byte), Env: l.env.used}
+	return l
+}
+
+func (l *loader) load(path string) (*Config, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		l.fault(Pos{File: path}, "%s", plain(err))
+	case info.IsDir():
+		l.folder(path)
+	default:
+		l.bundle.Paths = []string{path}
+	}
+	return l.read()
+}
+
+// read reads the files of the bundle.
+func (l *loader) read() (*Config, error) {
+	for _, path := range l.bundle.Paths {
+		data, err := l.disk.read("", path, maxFileSize)
+		if err != nil {
+			l.fault(Pos{File: path}, "%s", plain(err))
+			continue
+		}
+		l.bundle.Files[path] = data
+		if doc, ok := parseDocument(path, data, 0, l.report); ok {
+			l.decode(doc, "")
+		}
+	}
+	return l.finish()
+}
+
+// folder lists the files of a folder.
+func (l *loader) folder(path string) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		l.fault(Pos{File: path}, "%s", plain(err))
+		return
+	}
+	for _, e := range entries {
+		if !e.IsDir() && strings.HasSuffix(e.Name(), ".yaml") && !strings.HasPrefix(e.Name(), ".") {
+			l.bundle.Paths = append(l.bundle.Paths, filepath.Join(path, e.Name()))
+		}
+	}
+	if len(l.bundle.Paths) == 0 {
+		l.fault(Pos{File: path}, "no *.yaml in this folder, expected at least one")
+	}
+}
+
+// decode takes one document in.
+func (l *loader) decode(doc document, path string) {
+	p := part{doc: doc}
+	if doc.root == nil {
+		l.fault(doc.pos(nil, path), "the file is empty, expected a configuration: config.example.yaml is one to start from")
+		return
+	}
+	d := &decoder{document: doc, report: l.report, env: &l.env, anywhere: everyKey(), free: true, top: path}
+	d.into(doc.root, path, reflect.ValueOf(&p.file).Elem(), "")
+	l.parts = append(l.parts, p)
+}
+
+// finish checks and resolves what was decoded.
+func (l *loader) finish() (*Config, error) {
+	if err := l.err(); err != nil {
+		return nil, err
+	}
+	b := &builder{loader: l, file: l.combine()}
+	cfg := b.build()
+	if err := l.err(); err != nil {
+		return nil, err
+	}
+	cfg.Warnings = sorted(l.warnings)
+	cfg.Raw = l.bundle.encode()
+	sum := sha256.Sum256(cfg.Raw)
+	cfg.Hash = hex.EncodeToString(sum[:])
+	for name := range l.bundle.Files {
+		cfg.Files = append(cfg.Files, name)
+	}
+	slices.Sort(cfg.Files)
+	return cfg, nil
+}
+
+// combine makes one of the parts. Sites and services add up; all else may
+// stand once.
+func (l *loader) combine() file {
+	var whole file
+	origin := make(map[string]Pos)
+	once := func(name string, at Pos, written bool) bool {
+		if !written {
+			return false
+		}
+		if first, twice := origin[name]; twice {
+			l.fault(at, "%q stands twice, first at %s", name, first)
+			return false
+		}
+		origin[name] = at
+		return true
+	}
+	for _, p := range l.parts {
+		if once("instance", p.Instance.At, p.Instance.Set) {
+			whole.Instance = p.Instance
+		}
+		if once("state", p.State.At, p.State.At.File != "") {
+			whole.State = p.State
+		}
+		if p.DNS != nil && once("dns", p.DNS.At, true) {
+			whole.DNS = p.DNS
+		}
+		if once("defaults", p.Defaults.At, p.Defaults.At.File != "") {
+			whole.Defaults = p.Defaults
+		}
+		whole.Sites = append(whole.Sites, p.Sites...)
+		whole.Services = append(whole.Services, p.Services...)
+		if whole.At.File == "" {
+			whole.At = p.At
+		}
+	}
+	return whole
+}
+
+// everyKey lists where each key of a configuration may stand.
+func everyKey() map[string][]string {
+	places := make(map[string][]string)
+	for _, s := range sections() {
+		for _, k := range s.keys {
+			if !k.later && !slices.Contains(places[k.name], s.name) {
+				places[k.name] = append(places[k.name], s.name)
+			}
+		}
+	}
+	return places
+}
+
+// plain says what a file's error was in few words: the path stands before it.
+func plain(err error) string {
+	if e, ok := err.(*os.PathError); ok { //nolint:errorlint // only the outermost repeats the path
+		return fmt.Sprintf("cannot be read: %s", e.Err)
+	}
+	return err.Error()
+}

@@ -1,0 +1,214 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+	_ "time/tzdata" // time zones where the system has no database
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/dnsteer/dnsteer/probes"
+)
+
+// probeKind holds the keys that say what a probe asks.
+type probeKind struct {
+	Type        Value[string]            `yaml:"type" doc:"What is asked." required:"yes" enum:"icmp|tcp|http" later:"tls|dns|exec|heartbeat|haproxy" example:"tcp"`
+	Packets     Value[int]               `yaml:"packets" doc:"Echo requests in a probe; one answer is enough." when:"icmp" default:"3" min:"1" max:"20"`
+	Port        Value[int]               `yaml:"port" doc:"Port to connect to." when:"tcp" needed:"tcp" min:"1" max:"65535" example:"443"`
+	URL         Value[string]            `yaml:"url" doc:"What is fetched; {address} becomes the probed address. The connection goes to that address in any case." when:"http" needed:"http" example:"\"https://{address}/healthz\""`
+	Method      Value[string]            `yaml:"method" doc:"HTTP method." when:"http" default:"GET"`
+	Headers     map[string]Value[string] `yaml:"headers" doc:"HTTP headers that are sent." when:"http" example:"{Accept: text/plain}"`
+	Host        Value[string]            `yaml:"host" doc:"Virtual host: the Host header, and the name that TLS asks for and verifies." when:"http" otherwise:"that of the URL" example:"app.example.lan"`
+	Status      List[Value[statusRange]] `yaml:"status" doc:"Status codes that count as success." when:"http" default:"200-399" nonempty:"yes"`
+	Body        Value[string]            `yaml:"body" doc:"Text that must occur in the first 64 KiB of the body." when:"http" example:"ok"`
+	Redirects   Value[int]               `yaml:"redirects" doc:"Redirects that are followed, to the same host only. With 0 the redirect's own status is judged." when:"http" default:"0" min:"0" max:"10"`
+	Verify      Value[string]            `yaml:"verify" doc:"How the certificate is judged: its chain and name, its fingerprint, or not. Its expiry is reported in any case." when:"http" enum:"name|fingerprint|off" otherwise:"name; off where the URL has {address} and there is no host" example:"name"`
+	Fingerprint Value[fingerprint]       `yaml:"fingerprint" doc:"SHA-256 of the certificate, for verify: fingerprint." when:"http" example:"\"sha256:3f…\""`
+}
+
+type probeKeys struct {
+	At        Pos
+	Name      Value[string] `yaml:"name" doc:"How the probe is called, unique in its node." otherwise:"the type" example:"web"`
+	Steer     Value[bool]   `yaml:"steer" doc:"false: the probe is shown and alerted, and moves nothing." default:"true" rule:"O2"`
+	probeKind `yaml:",inline"`
+}
+
+// resolverKeys is a resolver as a witness.
+type resolverKeys struct {
+	Address Value[endpoint]         `yaml:"address" short:"yes" doc:"Address, with a port unless it is 53." required:"yes" example:"10.1.0.1"`
+	Ask     Value[string]           `yaml:"ask" doc:"A name that the resolver answers by itself, without asking others." default:"localhost." rule:"O3" example:"router.berlin.lan"`
+	Expect  List[Value[netip.Addr]] `yaml:"expect" doc:"The addresses that the answer must consist of: they prove that it is this resolver that answers." rule:"O3" nonempty:"yes" example:"[10.1.0.1]"`
+}
+
+// witnessesKeys says what proves a site's line.
+type witnessesKeys struct {
+	At      Pos
+	Word    Value[string] `yaml:"-" short:"yes" enum:"resolver|none" doc:"resolver or none"`
+	Require Value[string] `yaml:"require" doc:"Whether one witness of a line is enough, or all must answer." enum:"any|all" default:"any" rule:"N3"`
+	Of      []witnessKeys `yaml:"of" doc:"The witnesses: resolver (those of the site), nodes (any other node of the site that answers), or a probe with an address." nonempty:"yes" example:"[resolver, {type: icmp, address: 10.1.0.254}]"`
+}
+
+type witnessKeys struct {
+	At        Pos
+	Word      Value[string]     `yaml:"-" short:"yes" enum:"resolver|nodes" doc:"resolver or nodes"`
+	Address   Value[netip.Addr] `yaml:"address" doc:"What is asked; its family is the line that it proves." required:"yes" example:"10.1.0.254"`
+	probeKind `yaml:",inline"`
+}
+
+// querier is an entry of allow_query: a prefix, or "any".
+type querier struct {
+	any    bool
+	prefix netip.Prefix
+}
+
+func (q *querier) form() form {
+	return form{name: "prefix or any", pattern: `^([0-9a-fA-F.:]+(/[0-9]+)?|any)$`, words: []string{"any"}}
+}
+
+func (q *querier) UnmarshalText(text []byte) (err error) {
+	if q.any = string(text) == "any"; !q.any {
+		q.prefix, err = parsePrefix(string(text))
+		if err != nil {
+			err = expected(strings.TrimPrefix(err.Error(), "expected ") + ", or any")
+		}
+	}
+	return err
+}
+
+// quorum is the value of a node's require: 0 stands for all.
+type quorum int
+
+func (q *quorum) form() form {
+	return form{name: "all, any or a number", pattern: `^(all|any|[1-9][0-9]*)$`, words: []string{"all", "any"}, number: true}
+}
+
+func (q *quorum) UnmarshalText(text []byte) error {
+	switch s := string(text); s {
+	case "all":
+		*q = 0
+	case "any":
+		*q = 1
+	default:
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			return expected("all, any or a number of probes")
+		}
+		*q = quorum(n)
+	}
+	return nil
+}
+
+// endpoint is a resolver's address; the port is 53 unless it is written.
+type endpoint netip.AddrPort
+
+func (e *endpoint) form() form { return form{name: "address[:port]", pattern: `^[0-9a-fA-F.:\[\]]+$`} }
+
+func (e *endpoint) UnmarshalText(text []byte) error {
+	const example = `an address such as 10.1.0.1, "fd00:1::1" or 10.1.0.1:5353`
+	s := string(text)
+	a, err := parseAddr(strings.TrimSuffix(strings.TrimPrefix(s, "["), "]"))
+	if err == nil {
+		*e = endpoint(netip.AddrPortFrom(a, 53))
+		return nil
+	}
+	ap, errPort := netip.ParseAddrPort(s)
+	switch {
+	case errPort != nil && !strings.Contains(s, "::ffff:"):
+		return expected(example)
+	case errPort != nil:
+		return err
+	case ap.Port() == 0:
+		return expected("a port from 1 to 65535")
+	}
+	if _, err := parseAddr(ap.Addr().String()); err != nil {
+		return err
+	}
+	*e = endpoint(ap)
+	return nil
+}
+
+// statusRange is an entry of an HTTP probe's status: "200-399" or "204".
+type statusRange probes.StatusRange
+
+func (r *statusRange) form() form {
+	return form{name: "status or range", pattern: `^[1-5][0-9][0-9](-[1-5][0-9][0-9])?$`, number: true}
+}
+
+func (r *statusRange) UnmarshalText(text []byte) error {
+	low, high, ok := strings.Cut(string(text), "-")
+	if !ok {
+		high = low
+	}
+	var errLow, errHigh error
+	r.Low, errLow = strconv.Atoi(strings.TrimSpace(low))
+	r.High, errHigh = strconv.Atoi(strings.TrimSpace(high))
+	if errors.Join(errLow, errHigh) != nil || r.Low < 100 || r.High > 599 || r.Low > r.High {
+		return expected("a status such as 204, or a range such as 200-399")
+	}
+	return nil
+}
+
+// fingerprint is the SHA-256 of a certificate, in lower-case hexadecimal.
+type fingerprint string
+
+func (f *fingerprint) form() form {
+	return form{name: "fingerprint", pattern: `^(sha256:)?([0-9a-fA-F]{2}:?){32}$`}
+}
+
+func (f *fingerprint) UnmarshalText(text []byte) error {
+	s := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(string(text), "sha256:"), ":", ""))
+	if len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
+		return expected("sha256: and 64 hexadecimal digits, as openssl x509 -fingerprint -sha256 prints them")
+	}
+	*f = fingerprint("sha256:" + s)
+	return nil
+}
+
+// cronText is a schedule in cron's five fields, as it is written.
+type cronText struct {
+	text     string
+	schedule *cron.SpecSchedule
+}
+
+func (c *cronText) form() form { return form{name: "cron schedule", pattern: `^\s*\S+(\s+\S+){4}\s*$`} }
+
+func (c *cronText) UnmarshalText(text []byte) error {
+	const example = `minute, hour, day of month, month and day of week, such as "0 3 * * SUN"`
+	c.text = string(text)
+	switch {
+	case strings.Contains(c.text, "TZ="):
+		return expected(example + "; the time zone has a key of its own, timezone")
+	case strings.HasPrefix(c.text, "@"):
+		return expected(example)
+	}
+	parsed, err := cron.ParseStandard(c.text)
+	if err != nil {
+		return expected(fmt.Sprintf("%s (%s)", example, err))
+	}
+	s, ok := parsed.(*cron.SpecSchedule)
+	if !ok {
+		return expected(example)
+	}
+	s.Location = time.UTC
+	if s.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
+		return expected("a schedule that begins at all: this date does not exist")
+	}
+	c.schedule = s
+	return nil
+}
+
+// location is a time zone.
+type location struct{ *time.Location }
+
+func (l *location) form() form { return form{name: "time zone"} }
+
+func (l *location) UnmarshalText(text []byte) (err error) {
+	if l.Location, err = time.LoadLocation(string(text)); err != nil || len(text) == 0 {
+		return expected("a name of the time zone database such as Europe/Berlin")
+	}
+	return nil
+}

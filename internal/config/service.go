@@ -1,0 +1,99 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// services resolves host names to pools of sites.
+func (b *builder) services() {
+	type hostAtSite struct{ host, site string }
+	taken := make(map[hostAtSite]Pos)
+	for i := range b.file.Services {
+		k := &b.file.Services[i]
+		fillDefaults(k, false)
+		s := sites.Service{Pool: k.Pool.V, Sites: b.serviceSites(k), TTL: b.seconds(k.TTL)}
+		seen := newNames(b.report, "host")
+		for _, h := range k.Hosts {
+			host := b.hostName(h, true)
+			if !seen.add(Value[string]{V: host, At: h.At}) {
+				continue
+			}
+			s.Hosts = append(s.Hosts, host)
+			for _, site := range s.Sites {
+				at := hostAtSite{host, site}
+				if first, twice := taken[at]; twice {
+					b.fault(h.At, "the host %q has a service at site %s already, at %s", host, site, first)
+					break
+				}
+				taken[at] = h.At
+			}
+		}
+		b.cfg.Sites.Services = append(b.cfg.Sites.Services, s)
+	}
+}
+
+// serviceSites gives the sites of a service: those that are named, or all that
+// have its pool.
+func (b *builder) serviceSites(k *serviceKeys) []string {
+	var with, pools []string
+	for i := range b.cfg.Sites.Sites {
+		s := &b.cfg.Sites.Sites[i]
+		for _, p := range s.Pools {
+			pools = append(pools, p.Name)
+			if p.Name == k.Pool.V && b.siteAt[s.Name] == i {
+				with = append(with, s.Name)
+			}
+		}
+	}
+	slices.Sort(pools)
+	if len(k.Sites) == 0 {
+		switch {
+		case len(b.file.Sites) == 0:
+			b.fault(k.At, "a service needs a site with nodes, expected at least one under \"sites\"")
+		case len(with) == 0:
+			b.unknownName(Value[string]{V: k.Pool.V, At: k.Pool.At.or(k.At)}, "pool", slices.Compact(pools))
+		}
+		return with
+	}
+	var list []string
+	seen := newNames(b.report, "site")
+	for _, ref := range k.Sites {
+		i, ok := b.siteAt[ref.V]
+		switch {
+		case !ok:
+			b.unknownName(ref, "site", b.siteNames())
+		case !seen.add(ref):
+		case !slices.Contains(with, ref.V):
+			b.fault(k.Pool.At.or(ref.At), "site %s has no pool %q, expected %s", ref.V, k.Pool.V, poolNames(&b.cfg.Sites.Sites[i]))
+		default:
+			list = append(list, ref.V)
+		}
+	}
+	return list
+}
+
+func poolNames(s *sites.Site) string {
+	var list []string
+	for _, p := range s.Pools {
+		list = append(list, p.Name)
+	}
+	return words(list)
+}
+
+// zoneOf gives the longest of the zones that a host lies in, or -1.
+func zoneOf(host string, zones []zoneKeys) int {
+	host = strings.TrimPrefix(host, "*.")
+	best := -1
+	for i := range zones {
+		name := zoneName(&zones[i])
+		if inside(host, name) && (best < 0 || len(name) > len(zoneName(&zones[best]))) {
+			best = i
+		}
+	}
+	return best
+}
+
+func zoneName(k *zoneKeys) string { return strings.ToLower(strings.TrimSuffix(k.Name.V, ".")) }

@@ -1,0 +1,182 @@
+package config
+
+import (
+	"slices"
+	"time"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// site resolves one site: what stands on it, else in the defaults.
+func (b *builder) site(k *siteKeys) sites.Site {
+	d := &b.file.Defaults
+	fillDefaults(k, false)
+	s := sites.Site{
+		Name:          k.Name.V,
+		Local:         k.Local.V,
+		Threshold:     first(k.SiteThreshold, d.SiteThreshold).V,
+		Interval:      first(k.ProbeInterval, d.ProbeInterval).V,
+		Timeout:       first(k.ProbeTimeout, d.ProbeTimeout).V,
+		EmergencySite: k.Emergency.V,
+		TTL:           b.seconds(first(k.TTL, d.TTL)),
+		TTLUnsettled:  b.seconds(first(k.TTLUnsettled, d.TTLUnsettled)),
+	}
+	nodeAt := make(map[string]int)
+	seen := newNames(b.report, "node")
+	for i := range k.Nodes {
+		n := &k.Nodes[i]
+		b.checkName(n.Name, "a node")
+		if seen.add(n.Name) {
+			nodeAt[n.Name.V] = i
+		}
+		s.Nodes = append(s.Nodes, b.node(k, n))
+	}
+	s.Pools = b.pools(k, nodeAt)
+	for i := range k.Maintenance {
+		s.Windows = append(s.Windows, b.window(k, &k.Maintenance[i], nodeAt))
+	}
+	b.witnesses(k, &s)
+	for _, t := range k.Targets {
+		if t.V != "builtin" {
+			b.fault(t.At, "not in this version: the target %q, expected builtin", clip(t.V))
+		} else if b.file.DNS == nil && t.At.File != "" {
+			b.fault(t.At, "the built-in server is not configured: add the key \"dns\" at the top")
+		}
+	}
+	return s
+}
+
+// seconds refuses a TTL that the wire could not carry.
+func (b *builder) seconds(v Value[time.Duration]) time.Duration {
+	if v.V%time.Second != 0 {
+		b.fault(v.At, "found %s, expected whole seconds", v.V)
+	}
+	return v.V
+}
+
+// node resolves one node: what stands on it, else on its site, else in the
+// defaults.
+func (b *builder) node(k *siteKeys, n *nodeKeys) sites.Node {
+	d := &b.file.Defaults
+	fillDefaults(n, false)
+	node := sites.Node{
+		Name:      n.Name.V,
+		Addresses: unwrap(n.Addresses),
+		Secondary: unwrap(n.Secondary),
+		Threshold: first(n.Threshold, k.Threshold, d.Threshold).V,
+		Grace:     first(n.Grace, k.Grace, d.Grace).V,
+		Rise:      first(n.Rise, k.Rise, d.Rise).V,
+		Interval:  first(n.ProbeInterval, k.ProbeInterval, d.ProbeInterval).V,
+		Timeout:   first(n.ProbeTimeout, k.ProbeTimeout, d.ProbeTimeout).V,
+		Failover:  n.Failover.V,
+	}
+	if first(n.Failback, k.Failback, d.Failback).V == "manual" {
+		node.Failback = sites.FailbackManual
+	}
+	b.distinct(n.Addresses, n.Secondary)
+	list := d.Probes
+	switch {
+	case n.Probes != nil:
+		list = n.Probes
+	case k.Probes != nil:
+		list = k.Probes
+	}
+	require := first(n.Require, k.Require, d.Require)
+	node.Require = int(require.V)
+	steering := b.nodeProbes(k.Name.V, &node, list)
+	switch at := require.At.or(n.At); {
+	case steering == 0 && len(list) > 0:
+		b.fault(list[0].At, "none of the probes steers, expected one without \"steer: false\": a node would never be judged")
+	case node.Require > steering:
+		b.fault(at, "%d probes are required, expected at most the %d that steer at node %s", node.Require, steering, node.Name)
+	}
+	return node
+}
+
+// pools resolves a site's pools: the pool of all nodes, then the others.
+func (b *builder) pools(k *siteKeys, nodeAt map[string]int) []sites.Pool {
+	all := make([]int, len(k.Nodes))
+	for i := range all {
+		all[i] = i
+	}
+	list := []sites.Pool{b.pool(k, sites.DefaultPool, &poolSettings{}, all)}
+	seen := newNames(b.report, "pool")
+	for i := range k.Pools {
+		p := &k.Pools[i]
+		b.checkName(p.Name, "a pool")
+		if p.Name.V == sites.DefaultPool {
+			b.fault(p.Name.At, "found \"default\", expected another name: this pool has all nodes of the site in their order, and the site's settings")
+		}
+		seen.add(p.Name)
+		list = append(list, b.pool(k, p.Name.V, &p.poolSettings, b.members(p.Nodes, nodeAt, k)))
+	}
+	return list
+}
+
+func (b *builder) pool(k *siteKeys, name string, own *poolSettings, nodes []int) sites.Pool {
+	d := &b.file.Defaults
+	p := sites.Pool{
+		Name:    name,
+		Nodes:   nodes,
+		OnEmpty: sites.OnEmptyKeep,
+		MinHold: first(own.MinHold, k.MinHold, d.MinHold).V,
+	}
+	if first(own.Mode, k.Mode, d.Mode).V == "active_passive" {
+		p.Mode = sites.ActivePassive
+	}
+	return p
+}
+
+// members finds nodes by name.
+func (b *builder) members(refs []Value[string], nodeAt map[string]int, k *siteKeys) []int {
+	var known []string
+	for i := range k.Nodes {
+		known = append(known, k.Nodes[i].Name.V)
+	}
+	var list []int
+	seen := newNames(b.report, "node")
+	for _, ref := range refs {
+		i, ok := nodeAt[ref.V]
+		switch {
+		case !ok:
+			b.unknownName(ref, "node of site "+k.Name.V, known)
+		case seen.add(ref):
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// window resolves a maintenance window (C5).
+func (b *builder) window(k *siteKeys, w *windowKeys, nodeAt map[string]int) sites.Window {
+	fillDefaults(w, false)
+	out := sites.Window{
+		Nodes:    b.members(w.Nodes, nodeAt, k),
+		Schedule: w.Schedule.V.schedule,
+		Text:     w.Schedule.V.text,
+		Duration: w.Duration.V,
+		Location: w.Timezone.V.Location,
+	}
+	if gap := shortestGap(out.Schedule); gap <= out.Duration {
+		b.warn(w.Duration.At, "the window lasts %s and begins again after %s: it does not end between the two", formatDuration(out.Duration), formatDuration(gap))
+	}
+	return out
+}
+
+// shortestGap is the least time between the next beginnings of a window.
+func shortestGap(s sites.Schedule) time.Duration {
+	var gaps []time.Duration
+	t := s.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	for range 60 {
+		next := s.Next(t)
+		if next.IsZero() {
+			break
+		}
+		gaps = append(gaps, next.Sub(t))
+		t = next
+	}
+	if len(gaps) == 0 {
+		return sites.Forever
+	}
+	return slices.Min(gaps)
+}

@@ -1,0 +1,143 @@
+package config
+
+import (
+	"net/netip"
+	"time"
+)
+
+// file is what stands in a configuration file, as it is written.
+type file struct {
+	At       Pos
+	Instance Value[string] `yaml:"instance" doc:"The controller's name in events and metrics." otherwise:"the host's name" example:"hq"`
+	State    stateKeys     `yaml:"state" doc:"Where the controller keeps what must survive a restart."`
+	DNS      *dnsKeys      `yaml:"dns" doc:"The built-in authoritative server."`
+	Defaults settings      `yaml:"defaults" doc:"Settings of any site, pool or node, for all of them."`
+	Sites    []siteKeys    `yaml:"sites" doc:"The places with nodes, each with a resolver of its own."`
+	Services []serviceKeys `yaml:"services" doc:"Host names, and the pools that answer them."`
+
+	_ later `yaml:"targets"`
+	_ later `yaml:"alerts"`
+	_ later `yaml:"http"`
+	_ later `yaml:"brake"`
+	_ later `yaml:"allow_exec"`
+}
+
+type stateKeys struct {
+	At   Pos
+	Path Value[string] `yaml:"path" doc:"Folder of the embedded store and of the control socket. Relative to this file." default:"/var/lib/dnsteer"`
+}
+
+type dnsKeys struct {
+	At          Pos
+	Listen      []Value[netip.AddrPort] `yaml:"listen" doc:"Addresses that are served over UDP and TCP." required:"yes" nonempty:"yes" example:"[127.0.0.1:5353]"`
+	DefaultSite Value[string]           `yaml:"default_site" doc:"Whose answers a client gets that belongs to no site." otherwise:"the first site" example:"berlin"`
+	AllowQuery  List[Value[querier]]    `yaml:"allow_query" doc:"Who may ask; others get no answer. Prefixes, or \"any\" for a public server. A list replaces the default." nonempty:"yes" otherwise:"loopback, private and link-local ranges, every clients prefix and resolver" example:"[10.0.0.0/8]"`
+	Zones       []zoneKeys              `yaml:"zones" doc:"The zones that are served." required:"yes" nonempty:"yes"`
+}
+
+type zoneKeys struct {
+	At         Pos
+	Name       Value[string]   `yaml:"name" doc:"The zone's name." required:"yes" example:"example.lan"`
+	NS         []Value[string] `yaml:"ns" doc:"Full names of the zone's name servers. Needed unless the file has NS records of its own." nonempty:"yes" example:"[ns1.example.lan]"`
+	Hostmaster Value[string]   `yaml:"hostmaster" doc:"Mail address for the SOA record. Needed unless the file has an SOA record of its own." example:"admin@example.lan"`
+	File       Value[string]   `yaml:"file" doc:"The zone's other records in master-file form (RFC 1035). Relative to this file; $INCLUDE reaches only files in the same folder and below." example:"zones/example.lan.zone"`
+	Records    []Value[string] `yaml:"records" doc:"Further records, one in each entry, as in a master file." example:"[\"ns1 300 IN A 10.0.0.53\"]"`
+}
+
+// nodeSettings are the settings of nodes that sites and defaults may give.
+type nodeSettings struct {
+	Threshold     Value[time.Duration] `yaml:"threshold" doc:"How long a node must be unreachable before it is taken out." default:"30s" rule:"N1, N2"`
+	Grace         Value[time.Duration] `yaml:"grace" doc:"How long a node must answer again before it comes back by itself. Values that fit: 60s for a container, 3m for a virtual machine, 10m for a hypervisor, 15m for a NAS, 30m for a Windows server." default:"5m" rule:"N6"`
+	Rise          Value[int]           `yaml:"rise" doc:"Successes in a row before it is believed that a failing node answers again." default:"2" min:"1" max:"100" rule:"O4"`
+	Failback      Value[string]        `yaml:"failback" doc:"Who puts a node back after an outage: its grace, or the operator." enum:"auto|manual" default:"auto" rule:"N6, A2, C1"`
+	Probes        []probeKeys          `yaml:"probes" doc:"What is asked of a node." nonempty:"yes" default:"[{type: tcp, port: 443}]" rule:"O2"`
+	Require       Value[quorum]        `yaml:"require" doc:"How many of the steering probes must succeed: all, any or a number." default:"all" rule:"O2"`
+	ProbeInterval Value[time.Duration] `yaml:"probe_interval" doc:"From the start of one probe to the start of the next. A site's witnesses use the site's." default:"5s" min:"100ms" max:"1h" rule:"O2"`
+	ProbeTimeout  Value[time.Duration] `yaml:"probe_timeout" doc:"How long an answer may take. A site's witnesses use the site's." default:"2s" min:"10ms" max:"1m" rule:"O2"`
+
+	_ later `yaml:"quarantine"`
+}
+
+// poolSettings are the settings of pools that sites and defaults may give. On
+// a site they are those of its pool "default" too.
+type poolSettings struct {
+	Mode    Value[string]        `yaml:"mode" doc:"active_active answers every serving node, active_passive one." enum:"active_active|active_passive" default:"active_active" rule:"A1, A2"`
+	Policy  Value[string]        `yaml:"policy" doc:"What of an active_active pool is answered: all, rotated." enum:"all" later:"weighted|ip_hash|least_load" default:"all" rule:"A8"`
+	MinHold Value[time.Duration] `yaml:"min_hold" doc:"How long the active node of an active_passive pool stays before a better one takes over again." default:"0s" rule:"A2"`
+	OnEmpty Value[string]        `yaml:"on_empty" doc:"What is answered when nothing is left: keep answers the last resort." enum:"keep" later:"remove" laterlist:"on_empty with a list of addresses, expected keep" default:"keep" rule:"A5"`
+}
+
+// siteSettings are the settings of sites that defaults may give.
+type siteSettings struct {
+	TTL           Value[time.Duration] `yaml:"ttl" doc:"TTL of the site's answers in quiet times, in whole seconds." default:"30s" min:"1s" max:"1h" rule:"A9"`
+	TTLUnsettled  Value[time.Duration] `yaml:"ttl_unsettled" doc:"TTL while a change is near, in whole seconds." default:"5s" min:"1s" max:"1h" rule:"A9"`
+	Witnesses     *witnessesKeys       `yaml:"witnesses" doc:"What proves that the line to the site works: resolver, none (gives that proof up), or a mapping." default:"resolver" rule:"N2, N3"`
+	SiteThreshold Value[time.Duration] `yaml:"site_threshold" doc:"How long all witnesses must be silent before the site is looked at as a whole." default:"10s" min:"100ms" rule:"N3"`
+	OnSiteDown    Value[siteDown]      `yaml:"on_site_down" doc:"What happens to a site that cannot be seen: hold leaves its answers alone." default:"hold" rule:"N5"`
+}
+
+// siteDown is the value of on_site_down.
+type siteDown struct {
+	Do Value[string] `yaml:"-" short:"yes" doc:"hold" enum:"hold" default:"hold"`
+
+	_ later `yaml:"failover_after"`
+}
+
+// settings are all that may be given once for all.
+type settings struct {
+	At           Pos
+	nodeSettings `yaml:",inline"`
+	poolSettings `yaml:",inline"`
+	siteSettings `yaml:",inline"`
+}
+
+type siteKeys struct {
+	At           Pos
+	Name         Value[string]             `yaml:"name" doc:"The site's name." required:"yes" example:"berlin"`
+	Local        Value[bool]               `yaml:"local" doc:"The controller stands in this site." default:"false" rule:"N5"`
+	Resolver     List[Value[resolverKeys]] `yaml:"resolver" doc:"The site's DNS resolver, the witness of its line: an address (port 53 unless it says otherwise), a list of them, or a mapping. Its addresses belong to the site's clients by themselves." nonempty:"yes" rule:"O3" example:"10.1.0.1"`
+	Clients      List[Value[netip.Prefix]] `yaml:"clients" doc:"Whose questions get this site's answers; the longest matching prefix of all sites decides." example:"[10.1.0.0/16, \"fd00:1::/48\"]"`
+	Emergency    Value[string]             `yaml:"emergency_site" doc:"The site whose nodes step in when this one has none left." rule:"A4" example:"hamburg"`
+	Nodes        []nodeKeys                `yaml:"nodes" doc:"The site's nodes in order of priority." required:"yes" nonempty:"yes"`
+	Pools        []poolKeys                `yaml:"pools" doc:"Further orders and modes over the same nodes. Every site has the pool \"default\" of all its nodes."`
+	Maintenance  []windowKeys              `yaml:"maintenance" doc:"Recurring maintenance windows." rule:"C5"`
+	Targets      List[Value[string]]       `yaml:"targets" doc:"Where the site's answers are published. This version has the built-in server alone." nonempty:"yes" default:"[builtin]" example:"[builtin]"`
+	nodeSettings `yaml:",inline"`
+	poolSettings `yaml:",inline"`
+	siteSettings `yaml:",inline"`
+}
+
+type nodeKeys struct {
+	At           Pos
+	Name         Value[string]           `yaml:"name" doc:"The node's name, unique in its site." required:"yes" example:"a"`
+	Addresses    List[Value[netip.Addr]] `yaml:"addresses" doc:"Addresses that are answered; the first of each family is probed." required:"yes" nonempty:"yes" rule:"O2" example:"[10.1.0.11, \"fd00:1::11\"]"`
+	Secondary    List[Value[netip.Addr]] `yaml:"secondary_addresses" doc:"Addresses that are answered beside the others and never probed." rule:"N9" example:"[10.1.0.21]"`
+	Failover     Value[bool]             `yaml:"failover" doc:"false: an outage never takes the node out and is only reported (a VRRP pair)." default:"true" rule:"N9"`
+	nodeSettings `yaml:",inline"`
+
+	_ later `yaml:"weight"`
+	_ later `yaml:"mac"`
+}
+
+type poolKeys struct {
+	At           Pos
+	Name         Value[string]   `yaml:"name" doc:"The pool's name, unique in its site." required:"yes" example:"streaming"`
+	Nodes        []Value[string] `yaml:"nodes" doc:"Names of the site's nodes, in the pool's order." required:"yes" nonempty:"yes" example:"[b, a]"`
+	poolSettings `yaml:",inline"`
+}
+
+type windowKeys struct {
+	At       Pos
+	Nodes    []Value[string]      `yaml:"nodes" doc:"The nodes that are taken out." nonempty:"yes" otherwise:"the whole site" example:"[b]"`
+	Schedule Value[cronText]      `yaml:"schedule" doc:"When the window begins: minute, hour, day of month, month, day of week." required:"yes" example:"\"0 3 * * SUN\""`
+	Duration Value[time.Duration] `yaml:"duration" doc:"How long it lasts." required:"yes" min:"1s" max:"30d" example:"2h"`
+	Timezone Value[location]      `yaml:"timezone" doc:"Where the schedule's clock hangs: a name of the time zone database, UTC, or Local for the controller's own." default:"UTC" example:"Europe/Berlin"`
+}
+
+type serviceKeys struct {
+	At    Pos
+	Hosts List[Value[string]]  `yaml:"hosts" doc:"Host names; \"*.\" in front makes a wildcard." required:"yes" nonempty:"yes" example:"[app.example.lan, \"*.apps.example.lan\"]"`
+	Pool  Value[string]        `yaml:"pool" doc:"The pool that answers." default:"default" example:"streaming"`
+	Sites List[Value[string]]  `yaml:"sites" doc:"The sites that have the service. A client of another site is answered from the first of them whose pool serves." nonempty:"yes" otherwise:"all that have the pool" example:"[berlin, hamburg]"`
+	TTL   Value[time.Duration] `yaml:"ttl" doc:"TTL of the service in quiet times, in place of the sites'." min:"1s" max:"1h" otherwise:"the site's" rule:"A9" example:"15s"`
+}

@@ -1,0 +1,102 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/dnsteer/dnsteer/probes"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// witnesses resolves what proves a site's lines (O3, N2, N3).
+func (b *builder) witnesses(k *siteKeys, s *sites.Site) {
+	w := k.Witnesses
+	at := k.At
+	if w == nil {
+		w = b.file.Defaults.Witnesses
+	} else {
+		at = w.At
+	}
+	seen := newNames(b.report, "witness")
+	if w.Word.Set {
+		if w.Word.V == "none" {
+			s.NoWitness = true
+			return
+		}
+		b.resolvers(k, s, at, seen)
+		return
+	}
+	if len(w.Of) == 0 {
+		b.resolvers(k, s, at, seen)
+	}
+	s.WitnessAll = w.Require.Set && w.Require.V == "all"
+	for i := range w.Of {
+		switch o := &w.Of[i]; {
+		case o.Word.V == "resolver":
+			b.resolvers(k, s, o.Word.At, seen)
+		case o.Word.V == "nodes":
+			s.WitnessNodes = true
+		default:
+			b.probeWitness(s, o, seen)
+		}
+	}
+	if s.WitnessNodes && len(s.Witnesses) == 0 {
+		b.fault(at, "nodes are the only witness of site %s, expected a resolver or another probe beside them: nodes that die together would hold each other", s.Name)
+	}
+}
+
+// resolvers adds a site's resolvers as witnesses.
+func (b *builder) resolvers(k *siteKeys, s *sites.Site, at Pos, seen *seenNames) {
+	if len(k.Resolver) == 0 {
+		b.fault(at.or(k.At), "site %s has no resolver and no other witness: without one an outage of the line looks like an outage of its nodes; give \"resolver\", \"witnesses\", or \"witnesses: none\" to do without", s.Name)
+	}
+	for _, r := range k.Resolver {
+		addr := netip.AddrPort(r.V.Address.V)
+		name := "resolver " + addr.Addr().String()
+		if addr.Port() != 53 {
+			name = "resolver " + addr.String()
+		}
+		if !seen.add(Value[string]{V: name, At: r.V.Address.At}) {
+			continue
+		}
+		s.Witnesses = append(s.Witnesses, sites.Witness{Name: name, Addr: addr.Addr()})
+		b.cfg.probers[sites.Subject{Site: s.Name, Witness: name}] = []probes.Prober{b.question(&r.V, int(addr.Port()))}
+	}
+}
+
+// question makes the probe of a resolver (O3).
+func (b *builder) question(r *resolverKeys, port int) probes.Resolver {
+	fillDefaults(r, true)
+	q := probes.Resolver{Ask: "localhost.", Type: "A", Port: port, Expect: unwrap(r.Expect)}
+	if r.Ask.At.File != "" {
+		q.Ask = b.hostName(r.Ask, false) + "."
+	} else if len(r.Expect) > 0 {
+		b.fault(r.Expect[0].At, "\"expect\" without \"ask\" would have no effect, expected both")
+	}
+	for _, a := range r.Expect {
+		if sites.FamilyOf(a.V) != sites.FamilyOf(r.Expect[0].V) {
+			b.fault(a.At, "found addresses of both families, expected one: they are answers to one question")
+		} else if a.V.Is6() {
+			q.Type = "AAAA"
+		}
+	}
+	return q
+}
+
+// probeWitness adds a probe with an address as a witness.
+func (b *builder) probeWitness(s *sites.Site, o *witnessKeys, seen *seenNames) {
+	fillDefaults(o, true)
+	prober, _ := b.prober(&o.probeKind, o.At)
+	name := o.Type.V + " " + o.Address.V.String()
+	if o.Type.V == "tcp" {
+		name = "tcp " + netip.AddrPortFrom(o.Address.V, uint16(o.Port.V)).String() //nolint:gosec // 1 to 65535
+	}
+	if o.Type.V == "http" {
+		name = fmt.Sprintf("http %s %s", o.Address.V, o.URL.V)
+	}
+	if !seen.add(Value[string]{V: name, At: o.Address.At}) {
+		return
+	}
+	s.Witnesses = append(s.Witnesses, sites.Witness{Name: name, Addr: o.Address.V})
+	b.cfg.probers[sites.Subject{Site: s.Name, Witness: name}] = []probes.Prober{prober}
+}

@@ -1,0 +1,193 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// Timers of an SOA record that is made from a zone's keys, in seconds, and the
+// TTL of the records at the apex. The negative TTL is short: a name that is
+// added must not stay unknown for long.
+const (
+	soaRefresh  = 3600
+	soaRetry    = 600
+	soaExpire   = 1209600
+	soaNegative = 60
+	apexTTL     = 3600
+)
+
+// record is a record of a zone and where it stands.
+type record struct {
+	rr dns.RR
+	at Pos
+}
+
+// zoneTable holds a zone's records.
+type zoneTable struct {
+	name    string
+	records []dns.RR
+	byName  map[string][]record // lower case, no final dot
+}
+
+func (t *zoneTable) add(r record) {
+	t.records = append(t.records, r.rr)
+	name := trimDot(r.rr.Header().Name)
+	t.byName[name] = append(t.byName[name], r)
+}
+
+func (t *zoneTable) find(name string, types ...uint16) *record {
+	for i := range t.byName[name] {
+		for _, typ := range types {
+			if r := &t.byName[name][i]; r.rr.Header().Rrtype == typ {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// conflict gives a record that keeps a service from having this name: any at
+// all, except at the apex, which has SOA and NS of its own.
+func (t *zoneTable) conflict(host string) *record {
+	if host == t.name {
+		return t.find(host, dns.TypeA, dns.TypeAAAA, dns.TypeCNAME)
+	}
+	if list := t.byName[host]; len(list) > 0 {
+		return &list[0]
+	}
+	return nil
+}
+
+// cut gives the delegation or DNAME that a host lies below.
+func (t *zoneTable) cut(host string) *record {
+	for name := host; name != t.name; {
+		_, parent, ok := strings.Cut(name, ".")
+		if !ok {
+			return nil
+		}
+		name = parent
+		if r := t.find(name, dns.TypeDNAME); r != nil {
+			return r
+		}
+		if r := t.find(name, dns.TypeNS); r != nil && name != t.name {
+			return r
+		}
+	}
+	return nil
+}
+
+// zone makes a zone's records: SOA and NS from its keys or from its file, the
+// file's other records, and those that stand inline.
+func (b *builder) zone(k *zoneKeys, name string) *zoneTable {
+	t := &zoneTable{name: name, byName: make(map[string][]record)}
+	if _, ok := dns.IsDomainName(dns.Fqdn(name)); !ok {
+		return t // the name is a fault of its own
+	}
+	if k.File.Set {
+		b.zoneFile(k, t)
+	}
+	for _, r := range k.Records {
+		b.inlineRecord(r, t)
+	}
+	b.apex(k, t)
+	b.hold(t)
+	return t
+}
+
+// apex makes SOA and NS where no record gives them.
+func (b *builder) apex(k *zoneKeys, t *zoneTable) {
+	soa, ns := t.find(t.name, dns.TypeSOA), t.find(t.name, dns.TypeNS)
+	header := func(typ uint16) dns.RR_Header {
+		return dns.RR_Header{Name: dns.Fqdn(t.name), Rrtype: typ, Class: dns.ClassINET, Ttl: apexTTL}
+	}
+	switch {
+	case ns != nil && len(k.NS) > 0:
+		b.fault(k.NS[0].At, "the zone has NS records of its own (%s), expected them or the key \"ns\"", ns.at)
+	case ns == nil && len(k.NS) == 0:
+		b.fault(k.At, "the zone %s has no name server, expected the key \"ns\", such as [ns1.%s]", t.name, t.name)
+	}
+	primary := ""
+	if ns != nil {
+		primary = ns.rr.(*dns.NS).Ns
+	}
+	for _, v := range k.NS {
+		server := b.hostName(v, false)
+		if !strings.Contains(server, ".") {
+			b.fault(v.At, "found %q, expected the full name: write %s.%s", clip(v.V), server, t.name)
+		}
+		if primary == "" {
+			primary = dns.Fqdn(server)
+		}
+		t.add(record{&dns.NS{Hdr: header(dns.TypeNS), Ns: dns.Fqdn(server)}, v.At})
+		if inside(server, t.name) && t.find(server, dns.TypeA, dns.TypeAAAA) == nil && !b.isService(server) {
+			b.warn(v.At, "the name server %s has no address in the zone: add a record such as \"%s. 300 IN A 10.0.0.53\"", server, server)
+		}
+	}
+	switch {
+	case soa != nil && k.Hostmaster.Set:
+		b.fault(k.Hostmaster.At, "the zone has an SOA record of its own (%s), expected it or the key \"hostmaster\"", soa.at)
+	case soa == nil && !k.Hostmaster.Set:
+		b.fault(k.At, "the zone %s has no SOA record, expected the key \"hostmaster\", such as admin@%s", t.name, t.name)
+	case soa == nil:
+		t.add(record{&dns.SOA{
+			Hdr: header(dns.TypeSOA), Ns: primary, Mbox: b.mailbox(k.Hostmaster), Serial: 1,
+			Refresh: soaRefresh, Retry: soaRetry, Expire: soaExpire, Minttl: soaNegative,
+		}, k.Hostmaster.At})
+	}
+}
+
+// mailbox writes a mail address as a name (RFC 1035, section 3.3.13).
+func (b *builder) mailbox(v Value[string]) string {
+	local, domain, ok := strings.Cut(v.V, "@")
+	const chars = nameChars + "!#$%&'*+/=?^`{|}~"
+	if !ok || local == "" || len(local) > maxLabel || strings.Trim(local, chars) != "" || checkHost(strings.ToLower(domain), false) != nil {
+		b.fault(v.At, "found %q, expected a mail address such as admin@example.lan", clip(v.V))
+		return "."
+	}
+	return strings.ReplaceAll(local, ".", `\.`) + "." + dns.Fqdn(strings.ToLower(domain))
+}
+
+// hold refuses record sets that no server could answer from.
+func (b *builder) hold(t *zoneTable) {
+	for name, list := range t.byName {
+		soa, cname := 0, (*record)(nil)
+		for i := range list {
+			switch r := &list[i]; r.rr.Header().Rrtype {
+			case dns.TypeSOA:
+				soa++
+				if name != t.name || soa > 1 {
+					b.fault(r.at, "found an SOA record of %q, expected one at the zone's apex alone", name)
+				}
+			case dns.TypeCNAME:
+				if cname != nil {
+					b.fault(r.at, "the name %q has a second CNAME record, the first at %s: expected one", name, cname.at)
+				}
+				cname = r
+			}
+		}
+		if cname == nil {
+			continue
+		}
+		for i := range list {
+			if typ := list[i].rr.Header().Rrtype; typ != dns.TypeCNAME && typ != dns.TypeRRSIG && typ != dns.TypeNSEC {
+				b.fault(list[i].at, "the name %q has a CNAME record (%s) and a %s record: a CNAME stands alone (RFC 1034, section 3.6.2)", name, cname.at, dns.TypeToString[typ])
+				break
+			}
+		}
+	}
+}
+
+// isService says whether a service answers for the name.
+func (b *builder) isService(name string) bool {
+	for _, s := range b.cfg.Sites.Services {
+		for _, h := range s.Hosts {
+			if h == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func trimDot(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
