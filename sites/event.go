@@ -1,6 +1,9 @@
 package sites
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Kind names what happened. The set is closed.
 type Kind string
@@ -42,6 +45,20 @@ const (
 	ConfigRejected Kind = "config_rejected"
 	StoreFailed    Kind = "store_failed"
 )
+
+// Kinds lists every kind of event, in the order in which they are described.
+func Kinds() []Kind {
+	return []Kind{
+		FailoverOutage, FailoverSwitch, FailoverFailback, FailoverMaintenance, NodeDisabled, NodeEnabled,
+		NodeOffline, NodeOnline, ProbeNeverUp, ProbeFailed, ProbeRecovered, ProbeStale, ProbeFresh,
+		SiteDown, SiteUp, ResolverDown, ResolverUp, ControllerIsolated, ControllerReconnected, ClockSuspect,
+		PoolOutageStarted, PoolOutageResolved, Paused, Resumed, MoveHeld, WindowSkipped, RestartLoop,
+		ConfigReloaded, ConfigRejected, StoreFailed,
+	}
+}
+
+// Known says whether there is such a kind.
+func (k Kind) Known() bool { return slices.Contains(Kinds(), k) }
 
 // Severity of an event.
 type Severity string

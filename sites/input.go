@@ -125,6 +125,9 @@ type Effects struct {
 	StoredGlobal bool
 	// Subjects says that the set of subjects to probe has changed.
 	Subjects bool
+	// Blind says that the controller was blind until now, so the schedule of
+	// probes starts anew as well (O5).
+	Blind bool
 	// Next is when Step wants to be called again at the latest, on the clock
 	// of Instant.Boot.
 	Next time.Duration

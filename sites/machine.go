@@ -90,6 +90,7 @@ func (m *Machine) begin(now Instant) {
 	}
 	m.nodeEvents, m.poolEvents = m.nodeEvents[:0], m.poolEvents[:0]
 	if blind {
+		m.fx.Blind = true
 		m.restartClocks()
 	}
 	m.judgeClock()

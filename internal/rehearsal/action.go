@@ -1,0 +1,134 @@
+package rehearsal
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// change is an action on the world: it sets or clears a mark.
+type change struct {
+	name  string
+	value config.Value[string]
+	marks func(*world) map[string]bool
+	set   bool
+	check func(*world, string) error
+}
+
+func (a *action) changes() []change {
+	node, probe := (*world).checkNode, (*world).checkProbe
+	down := func(w *world) map[string]bool { return w.down }
+	unknown := func(w *world) map[string]bool { return w.unknown }
+	failing := func(w *world) map[string]bool { return w.failing }
+	resolver := func(w *world) map[string]bool { return w.resolver }
+	cut := func(w *world) map[string]bool { return w.cut }
+	all := func(w *world, name string) error {
+		if name == "all" {
+			return nil
+		}
+		return w.checkSite(name)
+	}
+	return []change{
+		{"down", a.Down, down, true, node},
+		{"up", a.Up, down, false, node},
+		{"unknown", a.Unknown, unknown, true, node},
+		{"known", a.Known, unknown, false, node},
+		{"fails", a.Fails, failing, true, probe},
+		{"passes", a.Passes, failing, false, probe},
+		{"resolver_down", a.ResolverDown, resolver, true, (*world).checkSite},
+		{"resolver_up", a.ResolverUp, resolver, false, (*world).checkSite},
+		{"cut", a.Cut, cut, true, all},
+		{"heal", a.Heal, cut, false, all},
+	}
+}
+
+// commands are the actions that an operator's command stands behind.
+func (a *action) commands() []struct {
+	verb  sites.Verb
+	value config.Value[string]
+} {
+	return []struct {
+		verb  sites.Verb
+		value config.Value[string]
+	}{
+		{sites.Maintenance, a.Maintenance},
+		{sites.MaintenanceEnd, a.MaintenanceEnd},
+		{sites.Disable, a.Disable},
+		{sites.Enable, a.Enable},
+		{sites.FailbackNow, a.Failback},
+		{sites.Pause, a.Pause},
+		{sites.Resume, a.Resume},
+	}
+}
+
+// command gives the operator's command that the action is, if it is one.
+func (a *action) command() (*sites.Command, bool) {
+	for _, c := range a.commands() {
+		if !c.value.Set {
+			continue
+		}
+		cmd := &sites.Command{
+			Verb: c.verb, By: "rehearsal", Reason: a.Reason.V, Force: a.Force.V, For: a.For.V,
+		}
+		site, rest, _ := strings.Cut(c.value.V, "/")
+		cmd.Site = site
+		switch c.verb {
+		case sites.Pause, sites.Resume:
+			cmd.Pool = rest
+			if site == "all" {
+				cmd.Site = ""
+			}
+		case sites.FailbackNow:
+		default:
+			cmd.Node = rest
+		}
+		return cmd, true
+	}
+	return nil, false
+}
+
+// check refuses an action that names nothing, or two things at once.
+func (a *action) check(w *world) error {
+	found := 0
+	for _, c := range a.changes() {
+		if c.value.Set {
+			found++
+			if err := c.check(w, c.value.V); err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+		}
+	}
+	_, isCommand := a.command()
+	for _, c := range a.commands() {
+		if c.value.Set {
+			found++
+		}
+	}
+	for _, set := range [...]bool{a.Restart.Set, a.Suspend.Set, !a.Config.IsZero(), a.Clock.Set} {
+		if set {
+			found++
+		}
+	}
+	switch {
+	case found == 0:
+		return errors.New("this action does nothing, expected one such as {down: SITE/NODE}")
+	case found > 1:
+		return errors.New("an entry of `do` is one action, found several: write them as entries of their own")
+	case !isCommand && (a.Force.Set || a.Refused.Set || a.For.Set || a.Reason.Set):
+		return errors.New("force, refused, for and reason belong beside a command")
+	}
+	return nil
+}
+
+// name is how a difference calls the action.
+func (a *action) name() string {
+	for _, c := range a.commands() {
+		if c.value.Set {
+			return string(c.verb) + " " + c.value.V
+		}
+	}
+	return "the action"
+}

@@ -1,0 +1,232 @@
+package sites
+
+import (
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// NodeWord gives the word of "site/node"; ok is false if there is no such node.
+func (m *Machine) NodeWord(name string) (w Word, ok bool) {
+	if n := m.findNode(name); n != nil {
+		return n.word(), true
+	}
+	return "", false
+}
+
+// SiteWord gives the condition of a site, or "paused" when a pool of it is; ""
+// if there is no such site.
+func (m *Machine) SiteWord(name string) string {
+	s := m.byName[name]
+	if s == nil {
+		return ""
+	}
+	for _, p := range s.pools {
+		if p.Paused != nil {
+			return "paused"
+		}
+	}
+	return string(s.Condition)
+}
+
+// FindPool finds "site/pool", or "site" for its default pool.
+func (m *Machine) FindPool(name string) (PoolID, bool) {
+	site, pool, ok := strings.Cut(name, "/")
+	if !ok {
+		pool = DefaultPool
+	}
+	s := m.byName[site]
+	if s == nil {
+		return PoolID{}, false
+	}
+	for _, p := range s.pools {
+		if p.Name == pool {
+			return PoolID{s.index, p.index}, true
+		}
+	}
+	return PoolID{}, false
+}
+
+// findNode finds the present incarnation of "site/node".
+func (m *Machine) findNode(name string) *node {
+	site, node, _ := strings.Cut(name, "/")
+	if s := m.byName[site]; s != nil {
+		for _, n := range s.nodes {
+			if n.Name == node && !n.Replaced {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+// SiteView is what people are shown of a site.
+type SiteView struct {
+	Name      string        `json:"name"`
+	Condition Condition     `json:"condition"`
+	Since     time.Time     `json:"since"`
+	Explain   string        `json:"explain"`
+	Witnesses []WitnessView `json:"witnesses"`
+	Nodes     []NodeView    `json:"nodes"`
+	Pools     []PoolView    `json:"pools"`
+}
+
+// WitnessView is what people are shown of a witness.
+type WitnessView struct {
+	Name    string `json:"name"`
+	Outcome string `json:"outcome"`
+	Cause   string `json:"cause,omitempty"`
+	Text    string `json:"text,omitempty"`
+}
+
+// NodeView is what people are shown of a node: what is measured and what was
+// ordered, apart (C7).
+type NodeView struct {
+	Name      string       `json:"name"`
+	Word      Word         `json:"word"`
+	Measured  Word         `json:"measured"`
+	Since     time.Time    `json:"since"`
+	Answers   bool         `json:"answers"`
+	Addresses []netip.Addr `json:"addresses"`
+	Ordered   *Hold        `json:"ordered,omitempty"`
+	Stale     bool         `json:"stale,omitempty"`
+	Explain   string       `json:"explain"`
+	// Next is when the node's place in DNS can change next; zero if nothing is
+	// in sight.
+	Next  time.Time  `json:"next,omitzero"`
+	Lines []LineView `json:"lines"`
+}
+
+// LineView is what people are shown of a node on one line.
+type LineView struct {
+	Family  string     `json:"family"`
+	Address netip.Addr `json:"address"`
+	Word    Word       `json:"word"`
+	Since   time.Time  `json:"since"`
+	Checks  []Checked  `json:"checks"`
+}
+
+// Checked is the last outcome of one probe.
+type Checked struct {
+	Probe    string        `json:"probe"`
+	Steer    bool          `json:"steer"`
+	Outcome  string        `json:"outcome"`
+	Cause    string        `json:"cause,omitempty"`
+	Text     string        `json:"text,omitempty"`
+	Duration time.Duration `json:"duration_ns"`
+}
+
+// PoolView is what people are shown of a pool.
+type PoolView struct {
+	Name    string       `json:"name"`
+	Mode    string       `json:"mode"`
+	Serves  string       `json:"serves"`
+	Active  string       `json:"active,omitempty"`
+	Since   time.Time    `json:"since"`
+	IPv4    []netip.Addr `json:"ipv4,omitempty"`
+	IPv6    []netip.Addr `json:"ipv6,omitempty"`
+	Paused  *Hold        `json:"paused,omitempty"`
+	Explain string       `json:"explain"`
+}
+
+// View gives what people are shown of the sites, as of the last Step. It shares
+// nothing with the machine.
+func (m *Machine) View() []SiteView {
+	views := make([]SiteView, 0, len(m.sites))
+	for _, s := range m.sites {
+		v := SiteView{Name: s.Name, Condition: s.Condition, Since: s.Since, Explain: m.ExplainSite(s.Name)}
+		for _, w := range s.witnesses {
+			v.Witnesses = append(v.Witnesses, WitnessView{
+				Name: w.subject.Witness, Outcome: w.recent.String(), Cause: w.check.Cause, Text: w.check.Text,
+			})
+		}
+		for _, n := range s.nodes {
+			if !n.Replaced {
+				v.Nodes = append(v.Nodes, m.viewNode(n))
+			}
+		}
+		for _, p := range s.pools {
+			id := PoolID{s.index, p.index}
+			a := m.Answer(id)
+			v.Pools = append(v.Pools, PoolView{
+				Name: p.Name, Mode: p.cfg.Mode.String(), Serves: a.String(), Active: p.Active, Since: p.Since,
+				IPv4: a.IPv4, IPv6: a.IPv6, Paused: copied(p.Paused), Explain: m.ExplainPool(id),
+			})
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+func (m *Machine) viewNode(n *node) NodeView {
+	v := NodeView{
+		Name: n.Name, Word: n.word(), Measured: n.measured(), Answers: n.answers(), Addresses: n.answered(),
+		Ordered: copied(n.ordered()), Explain: m.ExplainNode(n.site.Name + "/" + n.Name),
+	}
+	if at, ok := m.nextMove(n); ok {
+		v.Next = m.wallAt(at)
+	}
+	for _, l := range n.lines {
+		if l == nil {
+			continue
+		}
+		if v.Since.Before(l.Since) {
+			v.Since = l.Since
+		}
+		v.Stale = v.Stale || l.stale != 0
+		lv := LineView{Family: l.family.String(), Address: l.subject.Addr, Word: l.Word, Since: l.Since}
+		for i := range l.checks {
+			c, p := &l.checks[i].last, &n.cfg.Probes[i]
+			lv.Checks = append(lv.Checks, Checked{
+				Probe: p.Name, Steer: p.Steer, Outcome: c.Outcome.String(), Cause: c.Cause, Text: c.Text, Duration: c.Duration,
+			})
+		}
+		v.Lines = append(v.Lines, lv)
+	}
+	if h := n.ordered(); h != nil {
+		v.Since = h.Since
+	}
+	return v
+}
+
+// answered lists all addresses of a node.
+func (n *node) answered() []netip.Addr {
+	return append(append([]netip.Addr{}, n.cfg.Addresses...), n.cfg.Secondary...)
+}
+
+// ordered gives what an operator or a window has ordered of a node.
+func (n *node) ordered() *Hold {
+	switch {
+	case n.Disabled != nil:
+		return n.Disabled
+	case n.Maintenance != nil:
+		return n.Maintenance
+	default:
+		return n.Window
+	}
+}
+
+// nextMove is when a node's place in DNS can change next by itself.
+func (m *Machine) nextMove(n *node) (at time.Duration, ok bool) {
+	if n.taken() {
+		return 0, false
+	}
+	for _, l := range n.lines {
+		if l == nil || !l.judged() {
+			continue
+		}
+		var t time.Duration
+		switch deadline, ticking := l.deadline(); {
+		case l.Word == WordFailing && ticking:
+			t = deadline
+		case l.Word == WordRecovering && n.cfg.Failback == FailbackAuto:
+			t = l.graceEnd()
+		default:
+			continue
+		}
+		if !ok || t < at {
+			at, ok = t, true
+		}
+	}
+	return at, ok
+}
