@@ -175,6 +175,41 @@ func TestResolver(t *testing.T) {
 	}
 }
 
+// An answer that somebody else sends would prove a line that is cut.
+func TestResolverSpoofedSource(t *testing.T) {
+	server, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		buf := make([]byte, 512)
+		for {
+			n, from, err := server.ReadFromUDP(buf)
+			if err != nil {
+				return
+			}
+			var q dns.Msg
+			if q.Unpack(buf[:n]) == nil {
+				_, _ = other.WriteToUDP(answered(0, nil, "127.0.0.1")(&q), from)
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_, _ = server.Close(), other.Close()
+		<-done
+	})
+	c := ask(t, Resolver{Port: server.LocalAddr().(*net.UDPAddr).Port}, "127.0.0.1", never)
+	if c.Outcome != sites.Down {
+		t.Errorf("%+v", c)
+	}
+}
+
 // One lost packet would count as a silent resolver.
 func TestResolverSendsAgain(t *testing.T) {
 	var queries atomic.Int32
@@ -242,6 +277,26 @@ func TestExchangeAwaitsTurn(t *testing.T) {
 			t.Errorf("with UDP refused: %v after %v", err, time.Since(start))
 		}
 	})
+}
+
+// A panic in a goroutine of the probe would end the controller, where one in
+// the probe itself would not.
+func TestExchangeCarriesPanics(t *testing.T) {
+	port := dnsServer(t, []reply{answered(0, nil)}, nil)
+	_, packed, err := Resolver{}.question()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := exchange{ // without the query to hold answers against
+		packed: packed, timeout: soon,
+		server: netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(port)),
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("the panic did not reach the caller")
+		}
+	}()
+	_, _ = x.run(t.Context())
 }
 
 // A message made to break the parser would break the controller, or prove a

@@ -62,7 +62,8 @@ func Limit(tasks []Task) int {
 	scheduled := 0.0
 	for _, t := range tasks {
 		took := t.Timeout + slack(t.Timeout)
-		scheduled += min(1, took.Seconds()/max(t.Interval, time.Millisecond).Seconds())
+		// One that has overrun its timeout may be under way beside its successor.
+		scheduled += min(2, took.Seconds()/max(t.Interval, time.Millisecond).Seconds())
 	}
 	const unevenness = 1.25 // phases are spread evenly, not perfectly
 	return int(math.Ceil(scheduled*unevenness)) + len(tasks) + 1

@@ -1,7 +1,6 @@
 package sites
 
 import (
-	"net/netip"
 	"slices"
 )
 
@@ -166,6 +165,3 @@ func copied(h *Hold) *Hold {
 	c := *h
 	return &c
 }
-
-// addressOf gives what a node is called by in sentences.
-func (l *line) addressOf() netip.Addr { return l.subject.Addr }

@@ -19,6 +19,10 @@ type line struct {
 	blind      bool
 	blindSince time.Duration
 
+	// free is when an operator's hold ended: a failing clock starts no earlier
+	// (N7).
+	free time.Duration
+
 	round round
 	// recoverStart is the start of the first success (N6); lapsed says that the
 	// end of grace has asked for its probe.
@@ -145,7 +149,7 @@ func (m *Machine) judge(l *line) {
 // judgeDown: the last counted result is a failure.
 func (m *Machine) judgeDown(l *line, p proof) {
 	if !l.failing && l.Word != WordPending && !(l.Word == WordOut && l.Offline != 0) {
-		l.startFailing(l.rowStart)
+		l.startFailing(max(l.rowStart, l.free))
 	}
 	switch l.Word {
 	case WordUp:
@@ -212,16 +216,14 @@ func (m *Machine) judgeRecovering(l *line) {
 // back puts a line back among those that serve. how is "auto", "manual" or
 // "waived" for a failback, and empty for what was no outage.
 func (m *Machine) back(l *line, how string) {
-	outage := l.Outage
-	after := l.Word
-	since := l.Since
+	outage, was, answered := l.Outage, l.Word, m.now.Boot-l.recoverStart
 	l.stopFailing()
 	l.enter(m, WordUp)
 	if how == "" && outage == 0 {
 		return
 	}
 	l.Outage = 0
-	m.node(l.node, Event{Kind: FailoverFailback, Resolves: outage, Text: m.backText(l, how, after, since)})
+	m.node(l.node, Event{Kind: FailoverFailback, Resolves: outage, Text: l.backText(how, was, answered)})
 }
 
 // ready says whether a recovering line waits for the operator (N6).

@@ -163,6 +163,7 @@ func (m *Machine) release(n *node) {
 			continue
 		}
 		l.stopFailing()
+		l.free = m.now.Boot
 		if l.answers() {
 			m.back(l, "")
 		}

@@ -95,7 +95,7 @@ func (m *Machine) graceText(l *line) string {
 	return "it comes back into DNS at " + m.clock(m.wallAt(l.graceEnd())) + " if it then answers (grace " + dur(l.node.cfg.Grace) + ")"
 }
 
-func (m *Machine) backText(l *line, how string, was Word, since time.Time) string {
+func (l *line) backText(how string, was Word, answered time.Duration) string {
 	t := l.name() + " is back in DNS: "
 	switch how {
 	case "waived":
@@ -103,7 +103,7 @@ func (m *Machine) backText(l *line, how string, was Word, since time.Time) strin
 	case "manual":
 		return t + "put back by the operator."
 	case "auto":
-		return t + "it has answered for " + dur(m.now.Wall.Sub(since)) + " (grace " + dur(l.node.cfg.Grace) + ")."
+		return t + "it has answered for " + dur(answered) + " (grace " + dur(l.node.cfg.Grace) + ")."
 	default:
 		return t + "it answers, and its " + string(was) + " is over."
 	}
@@ -112,16 +112,14 @@ func (m *Machine) backText(l *line, how string, was Word, since time.Time) strin
 func (m *Machine) probeText(l *line, i int, what string) string {
 	k := &l.checks[i]
 	t := fmt.Sprintf("The probe %q of %s %s", l.node.cfg.Probes[i].Name, l.name(), what)
-	if k.failing {
-		t += " (since " + dur(m.now.Boot-k.failStart) + because(k.last) + ")"
-		t = strings.ReplaceAll(t, " (since "+dur(m.now.Boot-k.failStart)+" (", " (since "+dur(m.now.Boot-k.failStart)+"; ")
-		t = strings.ReplaceAll(t, "))", ")")
+	if !k.failing {
+		return t + "."
 	}
-	if k.failing && !l.Probes[k.key].Answered {
-		t += ". Until it does it counts for nothing: is its definition right?"
-		return t
+	t += ", for " + dur(m.now.Boot-k.failStart) + " now" + because(k.last) + "."
+	if !l.Probes[k.key].Answered {
+		t += " Until it does it counts for nothing: is its definition right?"
 	}
-	return t + "."
+	return t
 }
 
 func (m *Machine) staleText(l *line) string {

@@ -30,7 +30,9 @@ func (s *site) proof(l *line) proof {
 			up++
 			p.seen = max(p.seen, upAt)
 		case Down:
-			if down == 0 || s.cfg.WitnessAll == (failedAt < p.since) {
+			// The line is disproven by the first that fails where all must
+			// answer, else by the last.
+			if earlier := failedAt < p.since; down == 0 || earlier == s.cfg.WitnessAll {
 				p.since = failedAt
 			}
 			down++
