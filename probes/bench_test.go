@@ -152,7 +152,9 @@ func cpu() time.Duration {
 // BenchmarkTCPNodes reports what probing nodes on loopback every 10 s costs:
 // the share of one core, memory, and how late starts and results were. It runs
 // for BENCH_SECONDS (10 if unset), whatever -benchtime says.
-func BenchmarkTCPNodes(b *testing.B) { benchmarkNodes(b, func(port int) Prober { return TCP{Port: port} }) }
+func BenchmarkTCPNodes(b *testing.B) {
+	benchmarkNodes(b, func(port int) Prober { return TCP{Port: port} })
+}
 
 // BenchmarkICMPNodes does the same by ICMP.
 func BenchmarkICMPNodes(b *testing.B) { benchmarkNodes(b, func(int) Prober { return ICMP{} }) }
