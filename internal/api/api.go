@@ -1,0 +1,151 @@
+// Package api serves the controller's HTTP API: `/api/v1` and the health
+// checks, by one set of handlers for the unix socket in the state folder and,
+// later, for the dashboard's listener. It also has the client that the commands
+// use. Who may connect to the socket may do everything: its permissions are the
+// login.
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// Reader is what the handlers read.
+type Reader interface {
+	// Status gives everything that is known now.
+	Status(ctx context.Context) (Status, error)
+	// Explain says why SITE, SITE/NODE, SITE/POOL or a host name is answered as
+	// it is. An unknown name is a [NotFoundError].
+	Explain(ctx context.Context, what string) (Explanation, error)
+	// Events gives stored events.
+	Events(ctx context.Context, q EventQuery) ([]sites.Event, error)
+	// Follow gives the events that come after the one with the ID after; those
+	// that are stored already first. The channel is closed when ctx ends, or
+	// when the reader is too slow; then it asks again with the last ID it had.
+	Follow(ctx context.Context, after uint64) (<-chan sites.Event, error)
+}
+
+// Operator is what the handlers do.
+type Operator interface {
+	// Command carries out an operator's command. A refusal is a Reply, not an
+	// error.
+	Command(ctx context.Context, c sites.Command) (sites.Reply, error)
+	// Probe runs all probes of a node once, now, beside the schedule.
+	Probe(ctx context.Context, site, node string) (ProbeReport, error)
+	// Reload reads the configuration again. The error says what is wrong with
+	// it; the old one is then still in place.
+	Reload(ctx context.Context) (ReloadReport, error)
+}
+
+// Health is what the health checks ask.
+type Health interface {
+	// Healthy gives nil while the decision loop runs.
+	Healthy(ctx context.Context) error
+	// Missing names what is not ready yet; empty when all is.
+	Missing(ctx context.Context) []string
+}
+
+// NotFoundError names what does not exist, and what does.
+type NotFoundError struct{ Text string }
+
+func (e *NotFoundError) Error() string { return e.Text }
+
+// Status is everything that is known of the controller at a moment.
+type Status struct {
+	Time     time.Time `json:"time"`
+	Version  string    `json:"version"`
+	Instance string    `json:"instance"`
+	Started  time.Time `json:"started"`
+	// Problems are what a person should look at first, worst first, as
+	// sentences; empty when all is well.
+	Problems []string         `json:"problems"`
+	Isolated bool             `json:"isolated"`
+	Config   ConfigStatus     `json:"config"`
+	Store    StoreStatus      `json:"store"`
+	DNS      *DNSStatus       `json:"dns,omitempty"`
+	Sites    []sites.SiteView `json:"sites"`
+	Services []ServiceView    `json:"services"`
+}
+
+// ConfigStatus is about the configuration in place.
+type ConfigStatus struct {
+	Path   string    `json:"path"`
+	Hash   string    `json:"hash"`
+	Loaded time.Time `json:"loaded"`
+	// Error is what is wrong with the file that was rejected last; empty if
+	// the one in place is the one on the disk.
+	Error    string   `json:"error,omitempty"`
+	Warnings []string `json:"warnings"`
+}
+
+// StoreStatus is about the state folder.
+type StoreStatus struct {
+	Path  string `json:"path"`
+	Error string `json:"error,omitempty"`
+}
+
+// DNSStatus is about the built-in DNS server.
+type DNSStatus struct {
+	Listen    []string          `json:"listen"`
+	Serials   map[string]uint32 `json:"serials"`
+	Queries   uint64            `json:"queries"`
+	Unmatched uint64            `json:"unmatched"`
+	Strangers []string          `json:"strangers,omitempty"`
+}
+
+// ServiceView is a service and what each site's clients get for it.
+type ServiceView struct {
+	Hosts []string            `json:"hosts"`
+	Pool  string              `json:"pool"`
+	Sites []ServiceAnswerView `json:"sites"`
+}
+
+// ServiceAnswerView is what clients of a site get.
+type ServiceAnswerView struct {
+	Site      string   `json:"site"`
+	Addresses []string `json:"addresses"`
+	TTL       int      `json:"ttl"`
+	// Serves is "own", "emergency:SITE", "last_resort" or "empty".
+	Serves string `json:"serves"`
+}
+
+// Explanation says why something is as it is.
+type Explanation struct {
+	Subject   string   `json:"subject"`
+	Sentences []string `json:"sentences"`
+	// Answers are set for a host name: what each site's clients get.
+	Answers []ServiceAnswerView `json:"answers,omitempty"`
+}
+
+// EventQuery chooses stored events; the zero value gives the newest 100.
+type EventQuery struct {
+	After, Before uint64
+	Since, Until  time.Time
+	Kinds         []sites.Kind
+	Site, Node    string
+	Limit         int
+	Ascending     bool
+}
+
+// ProbeReport is what probing a node once has found.
+type ProbeReport struct {
+	Site  string       `json:"site"`
+	Node  string       `json:"node"`
+	Lines []ProbedLine `json:"lines"`
+}
+
+// ProbedLine is one address of the node.
+type ProbedLine struct {
+	Address string          `json:"address"`
+	Checks  []sites.Checked `json:"checks"`
+}
+
+// ReloadReport says what a reload has changed.
+type ReloadReport struct {
+	// Changed is false if the configuration is the one in place.
+	Changed  bool     `json:"changed"`
+	Text     string   `json:"text"`
+	Warnings []string `json:"warnings"`
+}
