@@ -70,6 +70,10 @@ type Result struct {
 type Input struct {
 	Results []Result
 	Command *Command
+	// Events are what has happened around the rules (a reload, a store that
+	// fails). They get their ID, time and severity here, and come back among
+	// the Effects.
+	Events []Event
 }
 
 // Verb is what an operator can say.

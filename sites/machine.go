@@ -45,6 +45,9 @@ func (m *Machine) Step(now Instant, in Input) Effects {
 	if first {
 		m.started()
 	}
+	for _, e := range in.Events {
+		m.event(e)
+	}
 	for i := range in.Results {
 		m.result(&in.Results[i])
 	}

@@ -45,14 +45,22 @@ func New(now sites.Instant, cfg *sites.Config, saved sites.Saved, seed uint64) *
 // Machine gives the rules' part, for reading.
 func (e *Engine) Machine() *sites.Machine { return e.machine }
 
+// Input is what has happened since the last turn.
+type Input struct {
+	Done    []Finished
+	Command *sites.Command
+	// Events are those that happened around the rules; see [sites.Input].
+	Events []sites.Event
+}
+
 // Turn hands in what has happened until now.
-func (e *Engine) Turn(now sites.Instant, done []Finished, cmd *sites.Command) Turn {
+func (e *Engine) Turn(now sites.Instant, in Input) Turn {
 	e.results = e.results[:0]
-	for i := range done {
-		e.schedule.Done(done[i].Run)
-		e.results = append(e.results, done[i].Result)
+	for i := range in.Done {
+		e.schedule.Done(in.Done[i].Run)
+		e.results = append(e.results, in.Done[i].Result)
 	}
-	return e.follow(now, e.machine.Step(now, sites.Input{Results: e.results, Command: cmd}))
+	return e.follow(now, e.machine.Step(now, sites.Input{Results: e.results, Command: in.Command, Events: in.Events}))
 }
 
 // Reload puts another configuration in place.

@@ -172,7 +172,7 @@ func (p *play) turn(cmd *sites.Command) (reply *sites.Reply) {
 			p.done = append(p.done, engine.Finished{Run: x.run, Result: x.res})
 			return true
 		})
-		t := p.engine.Turn(p.instant(), p.done, cmd)
+		t := p.engine.Turn(p.instant(), engine.Input{Done: p.done, Command: cmd})
 		if t.Reply != nil {
 			r := *t.Reply
 			reply = &r
