@@ -122,7 +122,8 @@ func (s *seenNames) add(name Value[string]) bool {
 	return true
 }
 
-// unknownName refuses a reference to nothing.
+// unknownName refuses a reference to nothing; what is the sentence that the
+// name ends.
 func (b *builder) unknownName(ref Value[string], what string, known []string) {
 	hint := meant(ref.V, known)
 	switch {
@@ -132,7 +133,7 @@ func (b *builder) unknownName(ref Value[string], what string, known []string) {
 	default:
 		hint = ", expected " + clipWords(known)
 	}
-	b.fault(ref.At, "there is no %s %q%s", what, clip(ref.V), hint)
+	b.fault(ref.At, "%s %q%s", what, clip(ref.V), hint)
 }
 
 // emergencies checks the references between sites (A4).
@@ -148,7 +149,7 @@ func (b *builder) emergencies() {
 			others := slices.DeleteFunc(b.siteNames(), func(s string) bool { return s == k.Name.V })
 			b.fault(k.Emergency.At, "a site cannot be its own emergency site, expected another site%s", orNone(others))
 		case !known:
-			b.unknownName(k.Emergency, "site", b.siteNames())
+			b.unknownName(k.Emergency, "there is no site", b.siteNames())
 		}
 	}
 }

@@ -25,7 +25,7 @@ func Decode(name string, data []byte, v any) error {
 		r.fault(Pos{File: name}, "the file is empty")
 	}
 	if ok && doc.root != nil {
-		d := &decoder{document: doc, report: r, env: &environment{}}
+		d := &decoder{document: doc, report: r, env: &environment{}, known: make(map[reflect.Type]keySet)}
 		d.into(doc.root, "", reflect.ValueOf(v).Elem(), "")
 	}
 	return r.err()
@@ -37,11 +37,12 @@ type decoder struct {
 	*report
 	env    *environment
 	visits int
-	depth  int
 	// open holds the aliases that are being followed.
 	open []*yaml.Node
 	// anywhere lists the keys of all structs with their places, for hints.
 	anywhere map[string][]string
+	// known keeps the keys of the structs that were met.
+	known map[reflect.Type]keySet
 	// free lets keys that start with "x-" pass in the mapping at the path top.
 	free bool
 	top  string
@@ -50,16 +51,11 @@ type decoder struct {
 // into decodes a node into v, under the tags of the field that v is.
 func (d *decoder) into(n *yaml.Node, path string, v reflect.Value, tag reflect.StructTag) {
 	d.visits++
-	d.depth++
-	defer func() { d.depth-- }()
 	switch {
 	case d.visits == maxVisits:
 		d.fault(d.pos(n, path), "aliases make this file larger than %d values, expected fewer of them", maxVisits)
 		return
 	case d.visits > maxVisits:
-		return
-	case d.depth > maxDepth:
-		d.fault(d.pos(n, path), "nested more than %d levels deep", maxDepth)
 		return
 	}
 	if n.Kind == yaml.AliasNode {
@@ -164,7 +160,8 @@ func (d *decoder) sequence(n *yaml.Node, path string, v reflect.Value, tag refle
 	}
 	if n.Kind != yaml.SequenceNode {
 		hint := ""
-		if n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
+		_, plain := scalarForm(reflect.New(valueType(v.Type().Elem())).Interface())
+		if plain && n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
 			hint = fmt.Sprintf(": write [%s]", clip(n.Value))
 		}
 		d.fault(d.pos(n, path), "found %s, expected a list%s", shape(n), hint)

@@ -42,7 +42,7 @@ func defaultValue(text string, field reflect.Value, tag reflect.StructTag) error
 		return err
 	}
 	r := &report{}
-	d := &decoder{report: r, env: &environment{}}
+	d := &decoder{report: r, env: &environment{}, known: make(map[reflect.Type]keySet)}
 	d.into(node.Content[0], "", field, tag)
 	return r.err()
 }

@@ -30,7 +30,7 @@ func (b *builder) dns() {
 	if k.DefaultSite.Set {
 		d.DefaultSite = k.DefaultSite.V
 		if _, ok := b.siteAt[k.DefaultSite.V]; !ok {
-			b.unknownName(k.DefaultSite, "site", b.siteNames())
+			b.unknownName(k.DefaultSite, "there is no site", b.siteNames())
 		}
 	}
 	d.AllowQuery = b.allowed(k, d.Views)

@@ -17,7 +17,7 @@ const (
 	maxFileSize = 1 << 20
 	maxDepth    = 32
 	// maxVisits bounds the nodes that are decoded, aliases counted at each use.
-	maxVisits = 1_000_000
+	maxVisits = 300_000
 )
 
 // document is the tree of one YAML file.
@@ -60,10 +60,28 @@ func parseDocument(name string, data []byte, offset int, r *report) (document, b
 		r.syntax(doc, err)
 		return doc, false
 	}
+	if deep := deeper(&node, maxDepth+1); deep != nil {
+		r.fault(doc.pos(deep, ""), "nested more than %d levels deep, expected fewer", maxDepth)
+		return doc, false
+	}
 	if doc.root != nil && doc.root.Kind == yaml.ScalarNode && doc.root.Tag == "!!null" {
 		doc.root = nil
 	}
 	return doc, true
+}
+
+// deeper gives the first node that lies below so many levels, or nil. Aliases
+// are not followed.
+func deeper(n *yaml.Node, levels int) *yaml.Node {
+	if levels < 0 {
+		return n
+	}
+	for _, c := range n.Content {
+		if found := deeper(c, levels-1); found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 func (d document) pos(n *yaml.Node, path string) Pos {
@@ -82,7 +100,14 @@ func (r *report) syntax(doc document, err error) {
 	m := yamlErrorLine.FindStringSubmatch(text)
 	text = strings.TrimPrefix(text, m[0])
 	at := Pos{File: doc.name}
-	if line, err := strconv.Atoi(m[1]); err == nil {
+	line, err := strconv.Atoi(m[1])
+	switch {
+	case strings.HasPrefix(text, "unknown anchor"):
+	case err != nil:
+		at.Line = 1 + doc.offset // the library leaves the first line out
+	case strings.HasPrefix(text, "did not find expected") && !strings.Contains(text, "character"):
+		at.Line = line + 1 + doc.offset // its parser counts from 0, its scanner from 1
+	default:
 		at.Line = line + doc.offset
 	}
 	for _, h := range []struct{ sign, remedy string }{

@@ -52,6 +52,9 @@ type loader struct {
 	bundle   bundle
 	instance string
 	parts    []part
+	// places and known spare every file the walk through the types.
+	places map[string][]string
+	known  map[reflect.Type]keySet
 }
 
 // part is what one file says.
@@ -69,6 +72,8 @@ func newLoader(opts Options) *loader {
 		env:      environment{lookup: opts.LookupEnv, used: make(map[string]string)},
 		disk:     disk{},
 		instance: opts.Instance,
+		places:   everyKey(),
+		known:    make(map[reflect.Type]keySet),
 	}
 	l.bundle = bundle{Files: make(map[string][]byte), Env: l.env.used}
 	return l
@@ -127,7 +132,7 @@ func (l *loader) decode(doc document, path string) {
 		l.fault(doc.pos(nil, path), "the file is empty, expected a configuration: config.example.yaml is one to start from")
 		return
 	}
-	d := &decoder{document: doc, report: l.report, env: &l.env, anywhere: everyKey(), free: true, top: path}
+	d := &decoder{document: doc, report: l.report, env: &l.env, anywhere: l.places, known: l.known, free: true, top: path}
 	d.into(doc.root, path, reflect.ValueOf(&p.file).Elem(), "")
 	l.parts = append(l.parts, p)
 }

@@ -13,14 +13,14 @@ import (
 
 // mapping decodes the keys of a struct.
 func (d *decoder) mapping(n *yaml.Node, path string, v reflect.Value) {
-	keys, short := keysOf(v.Type())
+	keys, short := d.keys(v.Type())
 	if n.Kind != yaml.MappingNode {
 		if short != nil && n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
 			d.place(n, path, v)
 			d.into(n, path, v.FieldByIndex(short.index), short.tag)
 			return
 		}
-		d.fault(d.pos(n, path), "found %s, expected a mapping with the keys %s", shape(n), clipWords(names(keys)))
+		d.fault(d.pos(n, path), "found %s, expected a mapping with %s", shape(n), clipWords(names(keys)))
 		return
 	}
 	d.place(n, path, v)
@@ -50,6 +50,22 @@ func (d *decoder) mapping(n *yaml.Node, path string, v reflect.Value) {
 	d.variant(v, keys, path, seen)
 }
 
+// keySet is what keysOf gives.
+type keySet struct {
+	keys  []key
+	short *key
+}
+
+// keys is keysOf, remembered.
+func (d *decoder) keys(t reflect.Type) ([]key, *key) {
+	set, ok := d.known[t]
+	if !ok {
+		set.keys, set.short = keysOf(t)
+		d.known[t] = set
+	}
+	return set.keys, set.short
+}
+
 // place fills the struct's field of type Pos.
 func (d *decoder) place(n *yaml.Node, path string, v reflect.Value) {
 	for i := range v.NumField() {
@@ -62,8 +78,8 @@ func (d *decoder) place(n *yaml.Node, path string, v reflect.Value) {
 // unknown refuses a key with the best hint there is.
 func (d *decoder) unknown(at Pos, name string, keys []key) {
 	hint := meant(name, names(keys))
-	if places := d.anywhere[name]; len(places) > 0 {
-		hint = fmt.Sprintf("; %q is a key of %s", name, words(places))
+	if places := d.anywhere[name]; hint == "" && len(places) > 0 {
+		hint = fmt.Sprintf("; %q is a key of %s", name, words(places[:min(3, len(places))]))
 	}
 	if hint == "" {
 		hint = ", expected one of " + clipWords(names(keys))

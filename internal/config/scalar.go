@@ -97,15 +97,22 @@ func scalarForm(ptr any) (form, bool) {
 // ParseDuration reads Go's durations with "d" for days of 24 hours: "90s",
 // "1d12h". A bare number and a negative duration are refused.
 func ParseDuration(text string) (time.Duration, error) {
-	const example = "a duration such as 30s, 5m or 1d"
+	const (
+		maxDays = 36500
+		example = "a duration such as 30s, 5m or 1d"
+		longest = "a duration of at most 36500d"
+	)
 	if n, err := strconv.Atoi(text); err == nil {
 		return 0, expected(fmt.Sprintf("a duration with its unit: write %ds", max(n, -n)))
 	}
 	rest, total := text, time.Duration(0)
 	if before, after, ok := strings.Cut(text, "d"); ok {
 		days, err := strconv.ParseFloat(before, 64)
-		if err != nil || strings.Trim(before, "0123456789.") != "" || days > 36500 {
+		switch {
+		case err != nil || strings.Trim(before, "0123456789.") != "":
 			return 0, expected(example)
+		case days > maxDays:
+			return 0, expected(longest)
 		}
 		total, rest = time.Duration(days*float64(24*time.Hour)), after
 		if rest == "" {
@@ -118,8 +125,8 @@ func ParseDuration(text string) (time.Duration, error) {
 		return 0, expected(example)
 	case d < 0:
 		return 0, expected("a duration that is not negative")
-	case total+d < 0 || total+d > 36500*24*time.Hour:
-		return 0, expected("a duration of at most 36500d")
+	case total+d < 0 || total+d > maxDays*24*time.Hour:
+		return 0, expected(longest)
 	}
 	return total + d, nil
 }

@@ -54,7 +54,7 @@ func (b *builder) serviceSites(k *serviceKeys) []string {
 		case len(b.file.Sites) == 0:
 			b.fault(k.At, "a service needs a site with nodes, expected at least one under \"sites\"")
 		case len(with) == 0:
-			b.unknownName(Value[string]{V: k.Pool.V, At: k.Pool.At.or(k.At)}, "pool", slices.Compact(pools))
+			b.unknownName(Value[string]{V: k.Pool.V, At: k.Pool.At.or(k.At)}, "there is no pool", slices.Compact(pools))
 		}
 		return with
 	}
@@ -64,7 +64,7 @@ func (b *builder) serviceSites(k *serviceKeys) []string {
 		i, ok := b.siteAt[ref.V]
 		switch {
 		case !ok:
-			b.unknownName(ref, "site", b.siteNames())
+			b.unknownName(ref, "there is no site", b.siteNames())
 		case !seen.add(ref):
 		case !slices.Contains(with, ref.V):
 			b.fault(k.Pool.At.or(ref.At), "site %s has no pool %q, expected %s", ref.V, k.Pool.V, poolNames(&b.cfg.Sites.Sites[i]))

@@ -139,7 +139,7 @@ func (b *builder) members(refs []Value[string], nodeAt map[string]int, k *siteKe
 		i, ok := nodeAt[ref.V]
 		switch {
 		case !ok:
-			b.unknownName(ref, "node of site "+k.Name.V, known)
+			b.unknownName(ref, "site "+k.Name.V+" has no node", known)
 		case seen.add(ref):
 			list = append(list, i)
 		}

@@ -171,7 +171,7 @@ func (b *builder) hold(t *zoneTable) {
 		}
 		for i := range list {
 			if typ := list[i].rr.Header().Rrtype; typ != dns.TypeCNAME && typ != dns.TypeRRSIG && typ != dns.TypeNSEC {
-				b.fault(list[i].at, "the name %q has a CNAME record (%s) and a %s record: a CNAME stands alone (RFC 1034, section 3.6.2)", name, cname.at, dns.TypeToString[typ])
+				b.fault(list[i].at, "the name %q has a CNAME record (%s) beside this one of type %s: a CNAME stands alone (RFC 1034, section 3.6.2)", name, cname.at, dns.TypeToString[typ])
 				break
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,8 +42,24 @@ func (b *builder) zoneFile(k *zoneKeys, t *zoneTable) {
 		}
 	}
 	if err := zp.Err(); err != nil {
-		b.fault(in.pos(), "%s", zoneError(err))
+		b.fault(in.place(err), "%s", zoneError(err))
 	}
+}
+
+var zoneErrorPlace = regexp.MustCompile(`^(.+): dns: .* at line: (\d+):(\d+)$`)
+
+// place is where the parser met an error, which may be in an included file.
+func (in *inclusion) place(err error) Pos {
+	m := zoneErrorPlace.FindStringSubmatch(err.Error())
+	if m == nil {
+		return in.pos()
+	}
+	line, errLine := strconv.Atoi(m[2])
+	col, errCol := strconv.Atoi(m[3])
+	if errLine != nil || errCol != nil {
+		return in.pos()
+	}
+	return Pos{File: filepath.Join(in.folder, m[1]), Line: line, Col: col}
 }
 
 // zoneError says what is wrong without the place, which stands before it.
