@@ -1,0 +1,172 @@
+package dnsserver
+
+import (
+	"bytes"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/miekg/dns"
+	"pgregory.net/rapid"
+)
+
+// bothWays answers a query on the hot path and on the slow one, as if it came at
+// the same turn. hot is nil where the hot path leaves it to the slow one.
+func bothWays(s *Server, msg []byte, from netip.Addr, turn uint32, tcp bool) (hot, slow []byte) {
+	w := &worker{server: s, count: s.udpCounts[0], turn: turn, snap: s.snap.Load(), from: from}
+	dst := make([]byte, maxMessage)
+	if !tcp {
+		dst = dst[:maxUDP]
+	}
+	if w.q.usual(msg) {
+		if n := w.hot(dst, tcp); n > 0 {
+			hot = bytes.Clone(dst[:n])
+		}
+	}
+	clear(dst)
+	w.asked = false
+	slow = dst[:w.slow(dst, msg, tcp)]
+	return hot, slow
+}
+
+// readable gives an answer's header and records in words; the order counts, and
+// letter case but for the owners of SOA and NS, which the hot path takes from
+// the question.
+func readable(msg []byte) ([]string, error) {
+	m := new(dns.Msg)
+	if err := m.Unpack(msg); err != nil {
+		return nil, err
+	}
+	for _, rr := range m.Ns {
+		rr.Header().Name = strings.ToLower(rr.Header().Name)
+	}
+	return strings.Split(m.String(), "\n"), nil
+}
+
+// someName draws a name in, near or outside the zones, often one that exists.
+func someName(known []string) *rapid.Generator[string] {
+	label := rapid.SampledFrom([]string{"a", "b", "c", "x", "*", "host", "wild", "ns", "sub", "moved", "apps", "under", "app"})
+	return rapid.Custom(func(t *rapid.T) string {
+		name := rapid.SampledFrom(known).Draw(t, "known")
+		for range rapid.IntRange(0, 3).Draw(t, "deeper") {
+			name = label.Draw(t, "label") + "." + name
+		}
+		if rapid.IntRange(0, 4).Draw(t, "higher") == 0 {
+			if _, up, ok := strings.Cut(name, "."); ok && up != "" {
+				name = up
+			}
+		}
+		b := []byte(name)
+		for i, upper := range rapid.SliceOfN(rapid.Bool(), len(b), len(b)).Draw(t, "upper") {
+			if c := b[i]; upper && c >= 'a' && c <= 'z' {
+				b[i] -= 'a' - 'A'
+			}
+		}
+		return string(b)
+	})
+}
+
+// knownNames lists every name of a snapshot and some others.
+func knownNames(s *Server) []string {
+	out := []string{".", "lan.", "example.org.", "xexample.lan."}
+	sn := s.snap.Load()
+	for wire := range sn.names {
+		out = append(out, textName(wire))
+	}
+	return out
+}
+
+// If this fails, an answer depends on which way it was made: what tests of one
+// way promise does not hold for the other.
+func TestHotAndSlowAreEqual(t *testing.T) {
+	s := lanServer(t)
+	known := knownNames(s)
+	types := []uint16{
+		dns.TypeA, dns.TypeAAAA, dns.TypeNS, dns.TypeSOA, dns.TypeCNAME, dns.TypeDNAME, dns.TypeMX, dns.TypeTXT,
+		dns.TypeDS, dns.TypeHTTPS, dns.TypeANY, dns.TypeRRSIG, 65280,
+	}
+	clients := addrs("10.1.0.1", "10.1.0.99", "10.2.0.1", "10.2.7.7", "10.3.0.1", "fd00:1::1", "fd00:1::99", "192.0.2.1", "2001:db8::1")
+	var hotWays int
+	rapid.Check(t, func(t *rapid.T) {
+		m := new(dns.Msg)
+		m.SetQuestion(someName(known).Draw(t, "name"), rapid.SampledFrom(types).Draw(t, "type"))
+		m.Id = rapid.Uint16().Draw(t, "id")
+		m.RecursionDesired = rapid.Bool().Draw(t, "rd")
+		if rapid.Bool().Draw(t, "edns") {
+			m.SetEdns0(rapid.SampledFrom([]uint16{0, 512, 700, 1232, 4096}).Draw(t, "size"), rapid.Bool().Draw(t, "do"))
+			if rapid.Bool().Draw(t, "option") {
+				m.IsEdns0().Option = append(m.IsEdns0().Option, &dns.EDNS0_PADDING{Padding: make([]byte, 7)})
+			}
+		}
+		msg, err := m.Pack()
+		if err != nil {
+			t.Skip("no such name")
+		}
+		from := rapid.SampledFrom(clients).Draw(t, "client")
+		hot, slow := bothWays(s, msg, from, rapid.Uint32().Draw(t, "turn"), rapid.Bool().Draw(t, "tcp"))
+		if hot == nil {
+			return
+		}
+		hotWays++
+		compare(t, hot, slow)
+	})
+	if hotWays == 0 {
+		t.Error("the hot path answered nothing")
+	}
+}
+
+// compare fails unless two answers say the same.
+func compare(t interface {
+	Fatalf(format string, args ...any)
+}, hot, slow []byte) {
+	a, err := readable(hot)
+	if err != nil {
+		t.Fatalf("the hot answer does not parse: %v", err)
+	}
+	b, err := readable(slow)
+	if err != nil {
+		t.Fatalf("the slow answer does not parse: %v", err)
+	}
+	if d := cmp.Diff(b, a); d != "" {
+		t.Fatalf("-slow +hot\n%s", d)
+	}
+}
+
+// If this fails, a crafted packet crashes the server, is answered with something
+// malformed or too long, or passes the hot path's parser though the library
+// finds it malformed.
+func FuzzQuery(f *testing.F) {
+	s := lanServer(f)
+	for _, name := range []string{"mail.example.lan.", "x.wild.example.lan.", "app.example.lan.", "a.sub.example.lan.", "chain.example.lan.", "x.moved.example.lan.", "."} {
+		f.Add(ask(name, dns.TypeA), false)
+		f.Add(ask(name, dns.TypeAAAA, 1232), true)
+		f.Add(ask(name, dns.TypeANY, 700), false)
+	}
+	f.Add(append(ask("mail.example.lan.", dns.TypeA, 1232), 0, 10, 0, 8), false)
+	f.Fuzz(func(t *testing.T, msg []byte, tcp bool) {
+		from := netip.MustParseAddr("10.1.0.1")
+		raw := s.Query(msg, netip.AddrPortFrom(from, 9), tcp)
+		if s.Stats().UDP.Panics+s.Stats().TCP.Panics > 0 {
+			t.Fatal("a panic was contained")
+		}
+		if raw == nil {
+			return
+		}
+		m := new(dns.Msg)
+		if err := m.Unpack(raw); err != nil {
+			t.Fatalf("the answer does not parse: %v", err)
+		}
+		if !tcp && len(raw) > maxUDP || !m.Response {
+			t.Fatalf("%d octets, QR %t", len(raw), m.Response)
+		}
+		if in := new(dns.Msg); new(query).usual(msg) {
+			if err := in.Unpack(msg); err != nil || len(in.Question) != 1 {
+				t.Fatalf("the hot path takes what the library refuses: %v", err)
+			}
+			if hot, slow := bothWays(s, msg, from, 7, tcp); hot != nil {
+				compare(t, hot, slow)
+			}
+		}
+	})
+}
