@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -82,7 +83,8 @@ type load struct {
 	probers   []Prober
 	done      chan Run
 	runs      atomic.Int64
-	bad       atomic.Int64
+	bad       sync.Map // texts of what was not up
+	badRuns   atomic.Int64
 	latestRes atomic.Int64 // longest from due to result, in ns
 }
 
@@ -103,8 +105,9 @@ func newLoad(n int, interval time.Duration, probers []Prober) *load {
 
 func (l *load) deliver(r Run, res sites.Result) {
 	l.runs.Add(1)
-	if res.Checks[0].Outcome != sites.Up {
-		l.bad.Add(1)
+	if c := res.Checks[0]; c.Outcome != sites.Up && c.Cause != string(CauseCancelled) { // by the end
+		l.bad.Store(res.Checks[0].Text, res.Checks[0].Cause)
+		l.badRuns.Add(1)
 	}
 	for late := int64(res.Finish - r.Start); ; {
 		most := l.latestRes.Load()
@@ -179,12 +182,16 @@ func benchmarkNodes(b *testing.B, prober func(port int) Prober) {
 			}()
 			l.runner.Close()
 			close(l.done)
+			l.bad.Range(func(text, cause any) bool {
+				b.Errorf("not up: %v (%v)", text, cause)
+				return true
+			})
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(100*used.Seconds()/took.Seconds(), "%core")
 			b.ReportMetric(float64(used.Microseconds())/float64(l.runs.Load()), "µs/probe")
 			b.ReportMetric(float64(m.Sys)/(1<<20), "MB")
 			b.ReportMetric(float64(l.runs.Load()), "probes")
-			b.ReportMetric(float64(l.bad.Load()), "bad")
+			b.ReportMetric(float64(l.badRuns.Load()), "bad")
 			b.ReportMetric(float64(latest.Microseconds())/1000, "ms-start-late")
 			b.ReportMetric(float64(l.latestRes.Load())/1e6, "ms-result-late")
 		})

@@ -33,7 +33,8 @@ type Run struct {
 // owner asks [Schedule.Next] when something is due, hands over the time and
 // carries out what comes back. The same seed and calls give the same runs.
 //
-// The subjects of one interval are spread evenly over it. From one start to
+// The subjects of one interval are spread evenly over it, in ticks of 10 ms
+// where there is room for them. From one start to
 // the next it is never more than the interval and, by a jitter that keeps
 // several controllers apart, up to a sixteenth less; on average a
 // thirty-second less, which adds nothing up over the days. (The jitter is
@@ -140,7 +141,7 @@ func (s *Schedule) phase(i int32, now time.Duration) {
 	sl.rng = mix(fraction ^ uint64(sl.task.Interval))
 	at, _ := bits.Mul64(fraction, uint64(sl.period))
 	sl.nominal = now + time.Duration(at)
-	s.queue.at[i] = sl.nominal + sl.wobble()
+	s.queue.at[i] = sl.start()
 }
 
 // Next gives the time at which the next run is due; ok is false where there is
@@ -165,7 +166,7 @@ func (s *Schedule) Due(now time.Duration) []Run {
 			s.handout = append(s.handout, r)
 		}
 		sl.advance(now)
-		s.queue.setFirst(sl.nominal + sl.wobble())
+		s.queue.setFirst(sl.start())
 	}
 }
 
@@ -178,11 +179,26 @@ func (sl *slot) advance(now time.Duration) {
 	}
 }
 
-// wobble gives the next jitter.
-func (sl *slot) wobble() time.Duration {
+// tick is what starts are rounded up to where the jitter leaves room for it.
+// Thousands of nodes are then probed in a hundred small groups a second: waking
+// up costs several times what a probe does.
+const tick = 10 * time.Millisecond
+
+// start gives the moment of the next start, at the nominal one or at most the
+// jitter after it.
+func (sl *slot) start() time.Duration {
+	room, rounded := sl.jitter, sl.jitter >= 2*tick
+	if rounded {
+		room -= tick
+	}
 	sl.rng += golden
-	j, _ := bits.Mul64(mix(sl.rng), uint64(sl.jitter)+1)
-	return time.Duration(j)
+	j, _ := bits.Mul64(mix(sl.rng), uint64(room)+1)
+	at := sl.nominal + time.Duration(j)
+	if rounded {
+		at += tick - 1
+		at -= at % tick
+	}
+	return at
 }
 
 // Ask gives a run of a subject to start at once, beside a scheduled one that

@@ -2,7 +2,6 @@ package probes
 
 import (
 	"context"
-	"net"
 	"net/netip"
 	"time"
 
@@ -25,14 +24,8 @@ func (p TCP) Probe(ctx context.Context, addr netip.Addr) sites.Check {
 
 func (p TCP) probe(ctx context.Context, addr netip.Addr) sites.Check {
 	at := newAttempt(ctx, addr)
-	d := net.Dialer{KeepAlive: -1} // the connection lives too short for it
-	conn, err := d.DialTCP(ctx, "tcp", netip.AddrPort{}, netip.AddrPortFrom(addr, uint16(p.Port)))
-	if err != nil {
+	if err := connect(ctx, netip.AddrPortFrom(addr, uint16(p.Port))); err != nil {
 		return at.failed(ctx, err)
 	}
-	// The connection was made, and that was the question: how it ends does not
-	// matter.
-	_ = conn.SetLinger(0)
-	_ = conn.Close()
 	return up("connection accepted")
 }
