@@ -1,0 +1,127 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// CommandRequest is a [sites.Command] as it is sent.
+type CommandRequest struct {
+	Verb   sites.Verb `json:"verb"`
+	Site   string     `json:"site,omitempty"`
+	Node   string     `json:"node,omitempty"`
+	Pool   string     `json:"pool,omitempty"`
+	Force  bool       `json:"force,omitempty"`
+	For    string     `json:"for,omitempty"` // a duration: "90m", "2d"
+	Reason string     `json:"reason,omitempty"`
+	By     string     `json:"by,omitempty"`
+}
+
+// CommandReply says what a command has done.
+type CommandReply struct {
+	Text string `json:"text"`
+}
+
+// commandTime bounds the wait for the loop, which answers at once or not at all.
+const commandTime = 30 * time.Second
+
+// maxText bounds what is stored with events.
+const maxText = 1000
+
+// command carries out a command. What the rules refuse (unknown sites and nodes
+// too: they say which there are) is a conflict (409).
+func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return problem(http.StatusUnsupportedMediaType, "send the command as JSON, with Content-Type: application/json")
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return err
+		}
+		return problem(http.StatusBadRequest, "the body cannot be read: %v", err)
+	}
+	c, err := ParseCommand(body)
+	if err != nil {
+		return err
+	}
+	key := r.Header.Get("Idempotency-Key")
+	if len(key) > maxKey {
+		return problem(http.StatusBadRequest, "Idempotency-Key: longer than %d bytes", maxKey)
+	}
+	// A command that was begun is carried out, whether its sender waits or not:
+	// the sender who asks again with the same key is told what came of it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), commandTime)
+	defer cancel()
+	reply, err := h.replies.once(ctx, key, c, func() (sites.Reply, error) { return h.Operator.Command(ctx, c) })
+	switch {
+	case err != nil:
+		return err
+	case reply.Refused:
+		return problem(http.StatusConflict, "%s", reply.Text)
+	}
+	writeJSON(w, CommandReply{reply.Text})
+	return nil
+}
+
+// ParseCommand reads a command. The error is a [*Problem].
+func ParseCommand(body []byte) (sites.Command, error) {
+	bad := func(format string, args ...any) (sites.Command, error) {
+		return sites.Command{}, problem(http.StatusBadRequest, format, args...)
+	}
+	var in CommandRequest
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		return bad("the command cannot be read: %v", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return bad("the command cannot be read: something follows it")
+	}
+	switch in.Verb {
+	case sites.Maintenance, sites.MaintenanceEnd, sites.Disable, sites.Enable, sites.FailbackNow, sites.Pause, sites.Resume:
+	case "":
+		return bad("verb: missing; it is maintenance, maintenance_end, disable, enable, failback, pause or resume")
+	default:
+		return bad("verb: there is no command %q; there are maintenance, maintenance_end, disable, enable, failback, pause and resume", string(in.Verb))
+	}
+	c := sites.Command{
+		Verb: in.Verb, Site: in.Site, Node: in.Node, Pool: in.Pool, Force: in.Force, By: in.By, Reason: in.Reason,
+	}
+	if in.For != "" {
+		var err error
+		if c.For, err = config.ParseDuration(in.For); err != nil {
+			return bad("for: %v", err)
+		}
+		if c.For <= 0 {
+			return bad("for: %q is no time at all; leave it out for ever", in.For)
+		}
+	}
+	for name, text := range map[string]string{"reason": in.Reason, "by": in.By} {
+		if len(text) > maxText {
+			return bad("%s: longer than %d bytes", name, maxText)
+		}
+	}
+	return c, nil
+}
+
+// request writes a command as [ParseCommand] reads it.
+func request(c *sites.Command) CommandRequest {
+	out := CommandRequest{
+		Verb: c.Verb, Site: c.Site, Node: c.Node, Pool: c.Pool, Force: c.Force, By: c.By, Reason: c.Reason,
+	}
+	if c.For > 0 {
+		out.For = fmt.Sprint(c.For)
+	}
+	return out
+}

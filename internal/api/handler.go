@@ -1,0 +1,277 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// Deps are what the handlers need; none may be nil.
+type Deps struct {
+	Reader   Reader
+	Operator Operator
+	Health   Health
+	Log      *slog.Logger
+}
+
+// maxBody of a request.
+const maxBody = 1 << 20
+
+// Handler serves the API. What it answers with is JSON, problems included
+// ([Problem]); it contains the panics of what it calls.
+type Handler struct {
+	Deps
+	mux     *http.ServeMux
+	replies *replies
+	streams chan struct{} // a place for each
+
+	ending    chan struct{} // closed: streams end
+	endingOne sync.Once
+}
+
+// NewHandler makes the handlers. [Handler.EndStreams] must be called before a
+// server is shut down that waits for what is under way; [Serve] does.
+func NewHandler(d Deps) *Handler {
+	h := &Handler{
+		Deps: d, mux: http.NewServeMux(), replies: newReplies(),
+		streams: make(chan struct{}, maxStreams), ending: make(chan struct{}),
+	}
+	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /api/v1/status":               h.status,
+		"GET /api/v1/explain":              h.explain,
+		"GET /api/v1/events":               h.events,
+		"GET /api/v1/events/stream":        h.stream,
+		"POST /api/v1/commands":            h.command,
+		"POST /api/v1/probe/{site}/{node}": h.probe,
+		"POST /api/v1/reload":              h.reload,
+		"POST /-/reload":                   h.reload,
+		"GET /-/healthy":                   h.healthy,
+		"GET /-/ready":                     h.ready,
+	} {
+		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := handle(w, r); err != nil {
+				h.fail(w, r, err)
+			}
+		})
+	}
+	return h
+}
+
+// fail answers with an error. One that is nobody's request to mend is logged.
+func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := problemOf(err)
+	if p.Status == http.StatusInternalServerError {
+		h.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "err", err)
+	}
+	writeProblem(w, p)
+}
+
+// EndStreams ends the event streams, those that are open and those to come.
+// Their readers are told to come back.
+func (h *Handler) EndStreams() { h.endingOne.Do(func() { close(h.ending) }) }
+
+// ServeHTTP answers one request.
+func (h *Handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	w := &response{ResponseWriter: rw}
+	defer func() {
+		if v := recover(); v != nil {
+			if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(v)
+			}
+			h.Log.Error("request panicked", "method", r.Method, "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+			if w.status != 0 { // too late to say so: the reader must not take it for whole
+				panic(http.ErrAbortHandler)
+			}
+			writeProblem(w, problem(http.StatusInternalServerError, "an internal error; the controller's log says more"))
+		}
+		h.Log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", w.status, "bytes", w.bytes, "took", time.Since(start))
+	}()
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if next, pattern := h.mux.Handler(r); pattern == "" {
+		h.unknown(w, r, next)
+		return
+	}
+	h.mux.ServeHTTP(w, r)
+}
+
+// unknown answers what no pattern matches: next is the mux's own way of saying
+// so, in plain text.
+func (h *Handler) unknown(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	said := refusal{header: http.Header{}}
+	next.ServeHTTP(&said, r)
+	if said.status != http.StatusMethodNotAllowed {
+		writeProblem(w, problem(http.StatusNotFound, "there is nothing at %s", r.URL.Path))
+		return
+	}
+	allow := said.header.Get("Allow")
+	w.Header().Set("Allow", allow)
+	writeProblem(w, problem(http.StatusMethodNotAllowed, "%s takes %s, not %s", r.URL.Path, allow, r.Method))
+}
+
+func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
+	s, err := h.Reader.Status(r.Context())
+	if err != nil {
+		return err
+	}
+	s.Problems, s.Config.Warnings = listed(s.Problems), listed(s.Config.Warnings)
+	s.Sites, s.Services = listed(s.Sites), listed(s.Services)
+	writeJSON(w, s)
+	return nil
+}
+
+// listed makes JSON write an empty list as one.
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func (h *Handler) explain(w http.ResponseWriter, r *http.Request) error {
+	v, err := parameters(r.URL, "what")
+	if err != nil {
+		return err
+	}
+	what := v.Get("what")
+	if what == "" {
+		return problem(http.StatusBadRequest, "what: name what is to be explained: SITE, SITE/NODE, SITE/POOL or a host name")
+	}
+	e, err := h.Reader.Explain(r.Context(), what)
+	if err != nil {
+		return err
+	}
+	e.Sentences = listed(e.Sentences)
+	writeJSON(w, e)
+	return nil
+}
+
+// EventList is the answer to a query for events.
+type EventList struct {
+	Events []sites.Event `json:"events"`
+}
+
+func (h *Handler) events(w http.ResponseWriter, r *http.Request) error {
+	q, err := ParseEventQuery(r.URL)
+	if err != nil {
+		return err
+	}
+	list, err := h.Reader.Events(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, EventList{listed(list)})
+	return nil
+}
+
+func (h *Handler) probe(w http.ResponseWriter, r *http.Request) error {
+	if err := unhurried(w); err != nil {
+		return err
+	}
+	report, err := h.Operator.Probe(r.Context(), r.PathValue("site"), r.PathValue("node"))
+	if err != nil {
+		return err
+	}
+	report.Lines = listed(slices.Clone(report.Lines))
+	for i := range report.Lines {
+		report.Lines[i].Checks = listed(report.Lines[i].Checks)
+	}
+	writeJSON(w, report)
+	return nil
+}
+
+func (h *Handler) reload(w http.ResponseWriter, r *http.Request) error {
+	if err := unhurried(w); err != nil {
+		return err
+	}
+	report, err := h.Operator.Reload(r.Context())
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case err != nil:
+		return problem(http.StatusUnprocessableEntity, "%v", err)
+	}
+	report.Warnings = listed(report.Warnings)
+	writeJSON(w, report)
+	return nil
+}
+
+// Healthful is the answer of a health check that found nothing wrong.
+type Healthful struct {
+	Status string `json:"status"`
+}
+
+func (h *Handler) healthy(w http.ResponseWriter, r *http.Request) error {
+	if err := h.Health.Healthy(r.Context()); err != nil {
+		return problem(http.StatusServiceUnavailable, "%v", err)
+	}
+	writeJSON(w, Healthful{"healthy"})
+	return nil
+}
+
+func (h *Handler) ready(w http.ResponseWriter, r *http.Request) error {
+	if missing := h.Health.Missing(r.Context()); len(missing) > 0 {
+		p := problem(http.StatusServiceUnavailable, "not ready yet")
+		p.Missing = missing
+		return p
+	}
+	writeJSON(w, Healthful{"ready"})
+	return nil
+}
+
+// unhurried lifts the server's limits on the time that a request may take, for
+// what takes as long as the probes of a node do.
+func unhurried(w http.ResponseWriter) error {
+	c := http.NewResponseController(w)
+	for _, lift := range []func(time.Time) error{c.SetReadDeadline, c.SetWriteDeadline} {
+		if err := lift(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusal takes what the mux says to a request that it knows nothing for.
+type refusal struct {
+	header http.Header
+	status int
+}
+
+func (r *refusal) Header() http.Header         { return r.header }
+func (r *refusal) Write(b []byte) (int, error) { return len(b), nil }
+func (r *refusal) WriteHeader(status int)      { r.status = status }
+
+// response remembers what was answered.
+type response struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+func (r *response) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *response) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap gives [http.ResponseController] the connection.
+func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
