@@ -68,7 +68,7 @@ func NewHandler(d Deps) *Handler {
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if p.Status == http.StatusInternalServerError {
-		h.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "err", err)
+		h.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	writeProblem(w, p)
 }

@@ -25,7 +25,6 @@ const (
 	answerTime     = time.Minute
 	idleTime       = time.Minute
 	maxHeader      = 16 << 10
-	shutdownTime   = 2 * time.Second
 )
 
 // socketMode lets the socket's owner and group connect, and nobody else.
@@ -39,31 +38,76 @@ const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 // listens.
 const dialTime = 2 * time.Second
 
-// Listen opens the socket at path. One that is left over is replaced; one that
-// somebody listens on is an error.
-func Listen(ctx context.Context, path string) (net.Listener, error) {
-	// It gets its name once it has its permissions, so that nobody connects
-	// who may not.
-	fresh := filepath.Join(filepath.Dir(path), ".new.sock")
-	if longer := max(len(path), len(fresh)); longer > maxSocketPath {
-		return nil, fmt.Errorf("listen on %s: the path of a socket may have %d bytes, this one needs %d; choose a shorter state.path",
-			path, maxSocketPath, longer)
-	}
-	if err := vacant(ctx, path); err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", path, err)
-	}
-	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("listen on %s: %w", path, err)
-	}
-	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "unix", fresh)
+// Server answers on a socket.
+type Server struct {
+	http    *http.Server
+	handler *Handler
+	done    chan struct{} // closed when it no longer takes connections
+}
+
+// Listen opens the socket at path and answers on it until [Server.Shutdown].
+// A socket that is left over is replaced; one that somebody listens on is an
+// error.
+func Listen(path string, h *Handler) (*Server, error) {
+	ln, err := listen(path)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", path, err)
 	}
-	s := &socket{Listener: ln, path: path}
-	if u, ok := ln.(*net.UnixListener); ok {
-		u.SetUnlinkOnClose(false)
+	return serve(ln, h), nil
+}
+
+// serve answers on a listener, which it closes in the end.
+func serve(ln net.Listener, h *Handler) *Server {
+	s := &Server{handler: h, done: make(chan struct{}), http: &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: readHeaderTime,
+		ReadTimeout:       readTime,
+		WriteTimeout:      answerTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(h.Log.Handler(), slog.LevelDebug),
+	}}
+	go func() {
+		defer close(s.done)
+		if err := s.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			h.Log.Error("the API is no longer served", "on", ln.Addr().String(), "error", err)
+		}
+	}()
+	return s
+}
+
+// Shutdown takes no more requests, ends the streams, and lets what else is
+// under way come to its end; when ctx ends, it is cut off.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.handler.EndStreams()
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = fmt.Errorf("requests to the API were cut off: %w", errors.Join(err, s.http.Close()))
 	}
+	<-s.done
+	return err
+}
+
+// listen opens a socket of the right mode.
+func listen(path string) (net.Listener, error) {
+	// It gets its name once it has its mode, so that nobody connects who may
+	// not.
+	fresh := filepath.Join(filepath.Dir(path), ".new.sock")
+	if longer := max(len(path), len(fresh)); longer > maxSocketPath {
+		return nil, fmt.Errorf("the path of a socket may have %d bytes, this one has %d; choose a shorter state.path", maxSocketPath, longer)
+	}
+	if err := vacant(path); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: fresh, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	ln.SetUnlinkOnClose(false)
+	s := &socket{Listener: ln, path: path}
 	if err = os.Chmod(fresh, socketMode); err == nil {
 		s.file, err = os.Lstat(fresh)
 	}
@@ -71,15 +115,13 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 		err = os.Rename(fresh, path)
 	}
 	if err != nil {
-		_ = ln.Close()
-		_ = os.Remove(fresh)
-		return nil, fmt.Errorf("listen on %s: %w", path, err)
+		return nil, errors.Join(err, ln.Close(), os.Remove(fresh))
 	}
 	return s, nil
 }
 
 // vacant says why a socket cannot be made at path, nil when it can.
-func vacant(ctx context.Context, path string) error {
+func vacant(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -89,8 +131,7 @@ func vacant(ctx context.Context, path string) error {
 	case info.Mode().Type() != fs.ModeSocket:
 		return errors.New("there is something else of this name; move it away")
 	}
-	d := net.Dialer{Timeout: dialTime}
-	conn, err := d.DialContext(ctx, "unix", path)
+	conn, err := net.DialTimeout("unix", path, dialTime)
 	if err == nil {
 		_ = conn.Close()
 		return errors.New("another controller listens there; stop it first, or choose another state.path")
@@ -113,36 +154,4 @@ func (s *socket) Close() error {
 		_ = os.Remove(s.path)
 	}
 	return s.Listener.Close()
-}
-
-// Serve answers on a listener until ctx ends. Then it lets what is under way
-// come to its end, for at most two seconds, and ends the streams. It closes the
-// listener.
-func Serve(ctx context.Context, ln net.Listener, h *Handler) error {
-	s := &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: readHeaderTime,
-		ReadTimeout:       readTime,
-		WriteTimeout:      answerTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(h.Log.Handler(), slog.LevelDebug),
-	}
-	s.RegisterOnShutdown(h.EndStreams)
-	failed := make(chan error, 1)
-	go func() { failed <- s.Serve(ln) }()
-	select {
-	case err := <-failed:
-		_ = s.Close()
-		return fmt.Errorf("serve the API on %s: %w", ln.Addr(), err)
-	case <-ctx.Done():
-	}
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
-	defer cancel()
-	if err := s.Shutdown(limit); err != nil {
-		h.Log.Warn("requests were cut off", "err", err)
-		_ = s.Close()
-	}
-	<-failed
-	return nil
 }
