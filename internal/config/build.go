@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
@@ -39,10 +38,8 @@ func (b *builder) build() *Config {
 }
 
 func (b *builder) instanceName() string {
-	name := b.file.Instance
-	if name.Set {
-		b.checkName(name, "an instance")
-		return name.V
+	if name := b.file.Instance; name.Set {
+		return string(name.V)
 	}
 	if b.loader.instance == "" {
 		host, err := os.Hostname()
@@ -68,8 +65,7 @@ func (b *builder) index() {
 	b.siteAt = make(map[string]int)
 	seen := newNames(b.report, "site")
 	for i := range b.file.Sites {
-		name := b.file.Sites[i].Name
-		b.checkName(name, "a site")
+		name := text(b.file.Sites[i].Name)
 		if name.V == "all" {
 			b.fault(name.At, "found \"all\", expected another name: commands use it for every site")
 		}
@@ -83,25 +79,12 @@ func (b *builder) index() {
 func (b *builder) siteNames() []string {
 	var list []string
 	for i := range b.file.Sites {
-		list = append(list, b.file.Sites[i].Name.V)
+		list = append(list, string(b.file.Sites[i].Name.V))
 	}
 	return list
 }
 
-const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
-
-// checkName refuses names that could not be typed in a command or told apart
-// in an event.
-func (b *builder) checkName(name Value[string], of string) {
-	switch {
-	case name.V == "" || len(name.V) > 63:
-		b.fault(name.At, "found %q, expected a name of 1 to 63 characters", clip(name.V))
-	case strings.Trim(name.V, nameChars) != "" || strings.HasPrefix(name.V, "-"):
-		b.fault(name.At, "found %q, expected %s's name of letters, digits, \"-\", \"_\" and \".\"", clip(name.V), of)
-	}
-}
-
-// names refuses what stands twice.
+// seenNames refuses what stands twice.
 type seenNames struct {
 	*report
 	what string
@@ -144,9 +127,9 @@ func (b *builder) emergencies() {
 			continue
 		}
 		_, known := b.siteAt[k.Emergency.V]
-		switch {
-		case k.Emergency.V == k.Name.V:
-			others := slices.DeleteFunc(b.siteNames(), func(s string) bool { return s == k.Name.V })
+		switch own := string(k.Name.V); {
+		case k.Emergency.V == own:
+			others := slices.DeleteFunc(b.siteNames(), func(s string) bool { return s == own })
 			b.fault(k.Emergency.At, "a site cannot be its own emergency site, expected another site%s", orNone(others))
 		case !known:
 			b.unknownName(k.Emergency, "there is no site", b.siteNames())
@@ -161,7 +144,7 @@ func orNone(list []string) string {
 	return ": " + clipWords(list)
 }
 
-// addresses unwraps a list of addresses.
+// unwrap gives the values of a list.
 func unwrap[T any](list []Value[T]) []T {
 	var out []T
 	for _, v := range list {

@@ -25,7 +25,7 @@ func (b *builder) dns() {
 		seen.add(Value[string]{V: l.V.String(), At: l.At})
 	}
 	if len(b.file.Sites) > 0 {
-		d.DefaultSite = b.file.Sites[0].Name.V
+		d.DefaultSite = string(b.file.Sites[0].Name.V)
 	}
 	if k.DefaultSite.Set {
 		d.DefaultSite = k.DefaultSite.V
@@ -38,8 +38,8 @@ func (b *builder) dns() {
 	tables := make([]*zoneTable, len(k.Zones))
 	for i := range k.Zones {
 		z := &k.Zones[i]
-		name := b.hostName(z.Name, false)
-		zones.add(Value[string]{V: name, At: z.Name.At})
+		name := zoneName(z)
+		zones.add(text(z.Name))
 		tables[i] = b.zone(z, name)
 		d.Zones = append(d.Zones, dnsserver.Zone{Name: name, Records: tables[i].records})
 	}
@@ -79,21 +79,21 @@ func (b *builder) views() []dnsserver.View {
 				b.fault(c.At, "the prefix %s stands twice, first at site %s (%s): its clients can belong to one site", c.V, first.site, first.at)
 				continue
 			}
-			owners[c.V] = owner{k.Name.V, c.At}
+			owners[c.V] = owner{string(k.Name.V), c.At}
 		}
 	}
 	var views []dnsserver.View
 	for i := range b.file.Sites {
 		k := &b.file.Sites[i]
-		v := dnsserver.View{Site: k.Name.V, Clients: unwrap(k.Clients)}
+		v := dnsserver.View{Site: string(k.Name.V), Clients: unwrap(k.Clients)}
 		for _, r := range k.Resolver {
 			addr := netip.AddrPort(r.V.Address.V).Addr()
 			host := netip.PrefixFrom(addr, addr.BitLen())
-			if first, other := owners[host]; other && first.site != k.Name.V {
+			if first, other := owners[host]; other && first.site != v.Site {
 				b.warn(r.V.Address.At, "the address %s belongs to site %s already (%s): questions from it get the answers of that site", addr, first.site, first.at)
 				continue
 			}
-			owners[host] = owner{k.Name.V, r.V.Address.At}
+			owners[host] = owner{v.Site, r.V.Address.At}
 			if !slices.Contains(v.Resolvers, addr) {
 				v.Resolvers = append(v.Resolvers, addr)
 			}
@@ -168,7 +168,7 @@ func (b *builder) shutOut(list []netip.Prefix) {
 func (b *builder) place(k *dnsKeys, tables []*zoneTable) {
 	for i := range b.file.Services {
 		for _, h := range b.file.Services[i].Hosts {
-			host := trimDot(h.V)
+			host := string(h.V)
 			z := zoneOf(host, k.Zones)
 			if z < 0 {
 				var known []string

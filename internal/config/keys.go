@@ -21,6 +21,7 @@ import (
 //	nonempty  "yes": a list needs an entry
 //	needed    values of the key "type" that need the key, with |
 //	laterlist what a list in place of the value means in a later version
+//	whole     the unit that a duration must be a multiple of
 //	min, max  limits of a number or a duration
 //	example   a value for the reference and for tests
 type key struct {

@@ -180,6 +180,9 @@ func within(text string, v reflect.Value, tag reflect.StructTag) error {
 	case int:
 		return inRange(x, tag, strconv.Atoi, strconv.Itoa)
 	case time.Duration:
+		if unit, err := ParseDuration(tag.Get("whole")); err == nil && x%unit != 0 {
+			return expected("whole seconds")
+		}
 		return inRange(x, tag, ParseDuration, formatDuration)
 	case string:
 		if tag.Get("required") != "" && x == "" {

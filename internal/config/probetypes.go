@@ -16,31 +16,31 @@ import (
 
 // probeKind holds the keys that say what a probe asks.
 type probeKind struct {
-	Type        Value[string]            `yaml:"type" doc:"What is asked." required:"yes" enum:"icmp|tcp|http" later:"tls|dns|exec|heartbeat|haproxy" example:"tcp"`
-	Packets     Value[int]               `yaml:"packets" doc:"Echo requests in a probe; one answer is enough." when:"icmp" default:"3" min:"1" max:"20"`
-	Port        Value[int]               `yaml:"port" doc:"Port to connect to." when:"tcp" needed:"tcp" min:"1" max:"65535" example:"443"`
-	URL         Value[string]            `yaml:"url" doc:"What is fetched; {address} becomes the probed address. The connection goes to that address in any case." when:"http" needed:"http" example:"\"https://{address}/healthz\""`
-	Method      Value[string]            `yaml:"method" doc:"HTTP method." when:"http" default:"GET"`
-	Headers     map[string]Value[string] `yaml:"headers" doc:"HTTP headers that are sent." when:"http" example:"{Accept: text/plain}"`
-	Host        Value[string]            `yaml:"host" doc:"Virtual host: the Host header, and the name that TLS asks for and verifies." when:"http" otherwise:"that of the URL" example:"app.example.lan"`
-	Status      List[Value[statusRange]] `yaml:"status" doc:"Status codes that count as success." when:"http" default:"200-399" nonempty:"yes"`
-	Body        Value[string]            `yaml:"body" doc:"Text that must occur in the first 64 KiB of the body." when:"http" example:"ok"`
-	Redirects   Value[int]               `yaml:"redirects" doc:"Redirects that are followed, to the same host only. With 0 the redirect's own status is judged." when:"http" default:"0" min:"0" max:"10"`
-	Verify      Value[string]            `yaml:"verify" doc:"How the certificate is judged: its chain and name, its fingerprint, or not. Its expiry is reported in any case." when:"http" enum:"name|fingerprint|off" otherwise:"name; off where the URL has {address} and there is no host" example:"name"`
-	Fingerprint Value[fingerprint]       `yaml:"fingerprint" doc:"SHA-256 of the certificate, for verify: fingerprint." when:"http" example:"\"sha256:3f…\""`
+	Type        Value[string]                 `yaml:"type" doc:"What is asked." required:"yes" enum:"icmp|tcp|http" later:"tls|dns|exec|heartbeat|haproxy" example:"tcp"`
+	Packets     Value[int]                    `yaml:"packets" doc:"Echo requests in a probe; one answer is enough." when:"icmp" default:"3" min:"1" max:"20"`
+	Port        Value[int]                    `yaml:"port" doc:"Port to connect to." when:"tcp" needed:"tcp" min:"1" max:"65535" example:"443"`
+	URL         Value[urlTemplate]            `yaml:"url" doc:"What is fetched; {address} becomes the probed address. The connection goes to that address in any case." when:"http" needed:"http" example:"\"https://{address}/healthz\""`
+	Method      Value[method]                 `yaml:"method" doc:"HTTP method." when:"http" default:"GET"`
+	Headers     map[string]Value[headerValue] `yaml:"headers" doc:"HTTP headers that are sent." when:"http" example:"{Accept: text/plain}"`
+	Host        Value[virtualHost]            `yaml:"host" doc:"Virtual host: the Host header, and the name that TLS asks for and verifies." when:"http" otherwise:"that of the URL" example:"app.example.lan"`
+	Status      List[Value[statusRange]]      `yaml:"status" doc:"Status codes that count as success." when:"http" default:"200-399" nonempty:"yes"`
+	Body        Value[string]                 `yaml:"body" doc:"Text that must occur in the first 64 KiB of the body." when:"http" example:"ok"`
+	Redirects   Value[int]                    `yaml:"redirects" doc:"Redirects that are followed, to the same host only. With 0 the redirect's own status is judged." when:"http" default:"0" min:"0" max:"10"`
+	Verify      Value[string]                 `yaml:"verify" doc:"How the certificate is judged: its chain and name, its fingerprint, or not. Its expiry is reported in any case." when:"http" enum:"name|fingerprint|off" otherwise:"name; off where the URL has {address} and there is no host" example:"name"`
+	Fingerprint Value[fingerprint]            `yaml:"fingerprint" doc:"SHA-256 of the certificate, for verify: fingerprint." when:"http" example:"\"sha256:3f…\""`
 }
 
 type probeKeys struct {
 	At        Pos
-	Name      Value[string] `yaml:"name" doc:"How the probe is called, unique in its node." otherwise:"the type" example:"web"`
-	Steer     Value[bool]   `yaml:"steer" doc:"false: the probe is shown and alerted, and moves nothing." default:"true" rule:"O2"`
+	Name      Value[name] `yaml:"name" doc:"How the probe is called, unique in its node." otherwise:"the type" example:"web"`
+	Steer     Value[bool] `yaml:"steer" doc:"false: the probe is shown and alerted, and moves nothing." default:"true" rule:"O2"`
 	probeKind `yaml:",inline"`
 }
 
 // resolverKeys is a resolver as a witness.
 type resolverKeys struct {
 	Address Value[endpoint]         `yaml:"address" short:"yes" doc:"Address, with a port unless it is 53." required:"yes" example:"10.1.0.1"`
-	Ask     Value[string]           `yaml:"ask" doc:"A name that the resolver answers by itself, without asking others." default:"localhost." rule:"O3" example:"router.berlin.lan"`
+	Ask     Value[host]             `yaml:"ask" doc:"A name that the resolver answers by itself, without asking others." default:"localhost" rule:"O3" example:"router.berlin.lan"`
 	Expect  List[Value[netip.Addr]] `yaml:"expect" doc:"The addresses that the answer must consist of: they prove that it is this resolver that answers." rule:"O3" nonempty:"yes" example:"[10.1.0.1]"`
 }
 

@@ -14,11 +14,11 @@ func (b *builder) services() {
 	for i := range b.file.Services {
 		k := &b.file.Services[i]
 		fillDefaults(k, false)
-		s := sites.Service{Pool: k.Pool.V, Sites: b.serviceSites(k), TTL: b.seconds(k.TTL)}
+		s := sites.Service{Pool: k.Pool.V, Sites: b.serviceSites(k), TTL: k.TTL.V}
 		seen := newNames(b.report, "host")
 		for _, h := range k.Hosts {
-			host := b.hostName(h, true)
-			if !seen.add(Value[string]{V: host, At: h.At}) {
+			host := string(h.V)
+			if !seen.add(text(h)) {
 				continue
 			}
 			s.Hosts = append(s.Hosts, host)
@@ -96,4 +96,4 @@ func zoneOf(host string, zones []zoneKeys) int {
 	return best
 }
 
-func zoneName(k *zoneKeys) string { return strings.ToLower(strings.TrimSuffix(k.Name.V, ".")) }
+func zoneName(k *zoneKeys) string { return string(k.Name.V) }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,22 +13,21 @@ func (b *builder) site(k *siteKeys) sites.Site {
 	d := &b.file.Defaults
 	fillDefaults(k, false)
 	s := sites.Site{
-		Name:          k.Name.V,
+		Name:          string(k.Name.V),
 		Local:         k.Local.V,
 		Threshold:     first(k.SiteThreshold, d.SiteThreshold).V,
 		Interval:      first(k.ProbeInterval, d.ProbeInterval).V,
 		Timeout:       first(k.ProbeTimeout, d.ProbeTimeout).V,
 		EmergencySite: k.Emergency.V,
-		TTL:           b.seconds(first(k.TTL, d.TTL)),
-		TTLUnsettled:  b.seconds(first(k.TTLUnsettled, d.TTLUnsettled)),
+		TTL:           first(k.TTL, d.TTL).V,
+		TTLUnsettled:  first(k.TTLUnsettled, d.TTLUnsettled).V,
 	}
 	nodeAt := make(map[string]int)
 	seen := newNames(b.report, "node")
 	for i := range k.Nodes {
 		n := &k.Nodes[i]
-		b.checkName(n.Name, "a node")
-		if seen.add(n.Name) {
-			nodeAt[n.Name.V] = i
+		if seen.add(text(n.Name)) {
+			nodeAt[string(n.Name.V)] = i
 		}
 		s.Nodes = append(s.Nodes, b.node(k, n))
 	}
@@ -46,21 +46,13 @@ func (b *builder) site(k *siteKeys) sites.Site {
 	return s
 }
 
-// seconds refuses a TTL that the wire could not carry.
-func (b *builder) seconds(v Value[time.Duration]) time.Duration {
-	if v.V%time.Second != 0 {
-		b.fault(v.At, "found %s, expected whole seconds", v.V)
-	}
-	return v.V
-}
-
 // node resolves one node: what stands on it, else on its site, else in the
 // defaults.
 func (b *builder) node(k *siteKeys, n *nodeKeys) sites.Node {
 	d := &b.file.Defaults
 	fillDefaults(n, false)
 	node := sites.Node{
-		Name:      n.Name.V,
+		Name:      string(n.Name.V),
 		Addresses: unwrap(n.Addresses),
 		Secondary: unwrap(n.Secondary),
 		Threshold: first(n.Threshold, k.Threshold, d.Threshold).V,
@@ -83,7 +75,7 @@ func (b *builder) node(k *siteKeys, n *nodeKeys) sites.Node {
 	}
 	require := first(n.Require, k.Require, d.Require)
 	node.Require = int(require.V)
-	steering := b.nodeProbes(k.Name.V, &node, list)
+	steering := b.nodeProbes(string(k.Name.V), &node, list)
 	switch at := require.At.or(n.At); {
 	case steering == 0 && len(list) > 0:
 		b.fault(list[0].At, "none of the probes steers, expected one without \"steer: false\": a node would never be judged")
@@ -103,12 +95,11 @@ func (b *builder) pools(k *siteKeys, nodeAt map[string]int) []sites.Pool {
 	seen := newNames(b.report, "pool")
 	for i := range k.Pools {
 		p := &k.Pools[i]
-		b.checkName(p.Name, "a pool")
 		if p.Name.V == sites.DefaultPool {
 			b.fault(p.Name.At, "found \"default\", expected another name: this pool has all nodes of the site in their order, and the site's settings")
 		}
-		seen.add(p.Name)
-		list = append(list, b.pool(k, p.Name.V, &p.poolSettings, b.members(p.Nodes, nodeAt, k)))
+		seen.add(text(p.Name))
+		list = append(list, b.pool(k, string(p.Name.V), &p.poolSettings, b.members(p.Nodes, nodeAt, k)))
 	}
 	return list
 }
@@ -131,7 +122,7 @@ func (b *builder) pool(k *siteKeys, name string, own *poolSettings, nodes []int)
 func (b *builder) members(refs []Value[string], nodeAt map[string]int, k *siteKeys) []int {
 	var known []string
 	for i := range k.Nodes {
-		known = append(known, k.Nodes[i].Name.V)
+		known = append(known, string(k.Nodes[i].Name.V))
 	}
 	var list []int
 	seen := newNames(b.report, "node")
@@ -139,7 +130,7 @@ func (b *builder) members(refs []Value[string], nodeAt map[string]int, k *siteKe
 		i, ok := nodeAt[ref.V]
 		switch {
 		case !ok:
-			b.unknownName(ref, "site "+k.Name.V+" has no node", known)
+			b.unknownName(ref, fmt.Sprintf("site %s has no node", k.Name.V), known)
 		case seen.add(ref):
 			list = append(list, i)
 		}

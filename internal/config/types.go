@@ -8,7 +8,7 @@ import (
 // file is what stands in a configuration file, as it is written.
 type file struct {
 	At       Pos
-	Instance Value[string] `yaml:"instance" doc:"The controller's name in events and metrics." otherwise:"the host's name" example:"hq"`
+	Instance Value[name]   `yaml:"instance" doc:"The controller's name in events and metrics." otherwise:"the host's name" example:"hq"`
 	State    stateKeys     `yaml:"state" doc:"Where the controller keeps what must survive a restart."`
 	DNS      *dnsKeys      `yaml:"dns" doc:"The built-in authoritative server."`
 	Defaults settings      `yaml:"defaults" doc:"Settings of any site, pool or node, for all of them."`
@@ -37,9 +37,9 @@ type dnsKeys struct {
 
 type zoneKeys struct {
 	At         Pos
-	Name       Value[string]   `yaml:"name" doc:"The zone's name." required:"yes" example:"example.lan"`
-	NS         []Value[string] `yaml:"ns" doc:"Full names of the zone's name servers. Needed unless the file has NS records of its own." nonempty:"yes" example:"[ns1.example.lan]"`
-	Hostmaster Value[string]   `yaml:"hostmaster" doc:"Mail address for the SOA record. Needed unless the file has an SOA record of its own." example:"admin@example.lan"`
+	Name       Value[host]     `yaml:"name" doc:"The zone's name." required:"yes" example:"example.lan"`
+	NS         []Value[host]   `yaml:"ns" doc:"Full names of the zone's name servers. Needed unless the file has NS records of its own." nonempty:"yes" example:"[ns1.example.lan]"`
+	Hostmaster Value[mailbox]  `yaml:"hostmaster" doc:"Mail address for the SOA record. Needed unless the file has an SOA record of its own." example:"admin@example.lan"`
 	File       Value[string]   `yaml:"file" doc:"The zone's other records in master-file form (RFC 1035). Relative to this file; $INCLUDE reaches only files in the same folder and below." example:"zones/example.lan.zone"`
 	Records    []Value[string] `yaml:"records" doc:"Further records, one in each entry, as in a master file." example:"[\"ns1 300 IN A 10.0.0.53\"]"`
 }
@@ -69,8 +69,8 @@ type poolSettings struct {
 
 // siteSettings are the settings of sites that defaults may give.
 type siteSettings struct {
-	TTL           Value[time.Duration] `yaml:"ttl" doc:"TTL of the site's answers in quiet times, in whole seconds." default:"30s" min:"1s" max:"1h" rule:"A9"`
-	TTLUnsettled  Value[time.Duration] `yaml:"ttl_unsettled" doc:"TTL while a change is near, in whole seconds." default:"5s" min:"1s" max:"1h" rule:"A9"`
+	TTL           Value[time.Duration] `yaml:"ttl" doc:"TTL of the site's answers in quiet times, in whole seconds." default:"30s" whole:"1s" min:"1s" max:"1h" rule:"A9"`
+	TTLUnsettled  Value[time.Duration] `yaml:"ttl_unsettled" doc:"TTL while a change is near, in whole seconds." default:"5s" whole:"1s" min:"1s" max:"1h" rule:"A9"`
 	Witnesses     *witnessesKeys       `yaml:"witnesses" doc:"What proves that the line to the site works: resolver, none (gives that proof up), or a mapping." default:"resolver" rule:"N2, N3"`
 	SiteThreshold Value[time.Duration] `yaml:"site_threshold" doc:"How long all witnesses must be silent before the site is looked at as a whole." default:"10s" min:"100ms" rule:"N3"`
 	OnSiteDown    Value[siteDown]      `yaml:"on_site_down" doc:"What happens to a site that cannot be seen: hold leaves its answers alone." default:"hold" rule:"N5"`
@@ -93,7 +93,7 @@ type settings struct {
 
 type siteKeys struct {
 	At           Pos
-	Name         Value[string]             `yaml:"name" doc:"The site's name." required:"yes" example:"berlin"`
+	Name         Value[name]               `yaml:"name" doc:"The site's name." required:"yes" example:"berlin"`
 	Local        Value[bool]               `yaml:"local" doc:"The controller stands in this site." default:"false" rule:"N5"`
 	Resolver     List[Value[resolverKeys]] `yaml:"resolver" doc:"The site's DNS resolver, the witness of its line: an address (port 53 unless it says otherwise), a list of them, or a mapping. Its addresses belong to the site's clients by themselves." nonempty:"yes" rule:"O3" example:"10.1.0.1"`
 	Clients      List[Value[netip.Prefix]] `yaml:"clients" doc:"Whose questions get this site's answers; the longest matching prefix of all sites decides." example:"[10.1.0.0/16, \"fd00:1::/48\"]"`
@@ -109,7 +109,7 @@ type siteKeys struct {
 
 type nodeKeys struct {
 	At           Pos
-	Name         Value[string]           `yaml:"name" doc:"The node's name, unique in its site." required:"yes" example:"a"`
+	Name         Value[name]             `yaml:"name" doc:"The node's name, unique in its site." required:"yes" example:"a"`
 	Addresses    List[Value[netip.Addr]] `yaml:"addresses" doc:"Addresses that are answered; the first of each family is probed." required:"yes" nonempty:"yes" rule:"O2" example:"[10.1.0.11, \"fd00:1::11\"]"`
 	Secondary    List[Value[netip.Addr]] `yaml:"secondary_addresses" doc:"Addresses that are answered beside the others and never probed." rule:"N9" example:"[10.1.0.21]"`
 	Failover     Value[bool]             `yaml:"failover" doc:"false: an outage never takes the node out and is only reported (a VRRP pair)." default:"true" rule:"N9"`
@@ -121,7 +121,7 @@ type nodeKeys struct {
 
 type poolKeys struct {
 	At           Pos
-	Name         Value[string]   `yaml:"name" doc:"The pool's name, unique in its site." required:"yes" example:"streaming"`
+	Name         Value[name]     `yaml:"name" doc:"The pool's name, unique in its site." required:"yes" example:"streaming"`
 	Nodes        []Value[string] `yaml:"nodes" doc:"Names of the site's nodes, in the pool's order." required:"yes" nonempty:"yes" example:"[b, a]"`
 	poolSettings `yaml:",inline"`
 }
@@ -136,8 +136,8 @@ type windowKeys struct {
 
 type serviceKeys struct {
 	At    Pos
-	Hosts List[Value[string]]  `yaml:"hosts" doc:"Host names; \"*.\" in front makes a wildcard." required:"yes" nonempty:"yes" example:"[app.example.lan, \"*.apps.example.lan\"]"`
+	Hosts List[Value[hosts]]   `yaml:"hosts" doc:"Host names; \"*.\" in front makes a wildcard." required:"yes" nonempty:"yes" example:"[app.example.lan, \"*.apps.example.lan\"]"`
 	Pool  Value[string]        `yaml:"pool" doc:"The pool that answers." default:"default" example:"streaming"`
 	Sites List[Value[string]]  `yaml:"sites" doc:"The sites that have the service. A client of another site is answered from the first of them whose pool serves." nonempty:"yes" otherwise:"all that have the pool" example:"[berlin, hamburg]"`
-	TTL   Value[time.Duration] `yaml:"ttl" doc:"TTL of the service in quiet times, in place of the sites'." min:"1s" max:"1h" otherwise:"the site's" rule:"A9" example:"15s"`
+	TTL   Value[time.Duration] `yaml:"ttl" doc:"TTL of the service in quiet times, in place of the sites'." whole:"1s" min:"1s" max:"1h" otherwise:"the site's" rule:"A9" example:"15s"`
 }

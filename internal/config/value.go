@@ -22,6 +22,11 @@ func (v *Value[T]) hold(at Pos) any {
 
 func (v *Value[T]) set() bool { return v.Set }
 
+// text gives a value of a text type as a string.
+func text[T ~string](v Value[T]) Value[string] {
+	return Value[string]{V: string(v.V), At: v.At, Set: v.Set}
+}
+
 // first gives the first of the values that was written: the order of
 // inheritance.
 func first[T any](values ...Value[T]) Value[T] {

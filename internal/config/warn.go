@@ -194,11 +194,11 @@ func (b *builder) doubtServices() {
 	}
 	for i := range b.file.Sites {
 		k := &b.file.Sites[i]
-		if !k.Emergency.Set || !b.has(k.Name.V) {
+		if !k.Emergency.Set || !b.has(string(k.Name.V)) {
 			continue
 		}
 		shared := slices.ContainsFunc(b.cfg.Sites.Services, func(s sites.Service) bool {
-			return slices.Contains(s.Sites, k.Name.V) && slices.Contains(s.Sites, k.Emergency.V)
+			return slices.Contains(s.Sites, string(k.Name.V)) && slices.Contains(s.Sites, k.Emergency.V)
 		})
 		if !shared {
 			b.warn(k.Emergency.At, "the emergency site %s has none of the services of %s: its nodes may not know these hosts", k.Emergency.V, k.Name.V)

@@ -67,10 +67,8 @@ func (b *builder) resolvers(k *siteKeys, s *sites.Site, at Pos, seen *seenNames)
 // question makes the probe of a resolver (O3).
 func (b *builder) question(r *resolverKeys, port int) probes.Resolver {
 	fillDefaults(r, true)
-	q := probes.Resolver{Ask: "localhost.", Type: "A", Port: port, Expect: unwrap(r.Expect)}
-	if r.Ask.At.File != "" {
-		q.Ask = b.hostName(r.Ask, false) + "."
-	} else if len(r.Expect) > 0 {
+	q := probes.Resolver{Ask: string(r.Ask.V) + ".", Type: "A", Port: port, Expect: unwrap(r.Expect)}
+	if r.Ask.At.File == "" && len(r.Expect) > 0 {
 		b.fault(r.Expect[0].At, "\"expect\" without \"ask\" would have no effect, expected both")
 	}
 	for _, a := range r.Expect {
@@ -86,7 +84,7 @@ func (b *builder) question(r *resolverKeys, port int) probes.Resolver {
 // probeWitness adds a probe with an address as a witness.
 func (b *builder) probeWitness(s *sites.Site, o *witnessKeys, seen *seenNames) {
 	fillDefaults(o, true)
-	prober, _ := b.prober(&o.probeKind, o.At)
+	prober, _ := b.prober(&o.probeKind)
 	name := o.Type.V + " " + o.Address.V.String()
 	if o.Type.V == "tcp" {
 		name = "tcp " + netip.AddrPortFrom(o.Address.V, uint16(o.Port.V)).String() //nolint:gosec // 1 to 65535

@@ -81,9 +81,6 @@ func (t *zoneTable) cut(host string) *record {
 // file's other records, and those that stand inline.
 func (b *builder) zone(k *zoneKeys, name string) *zoneTable {
 	t := &zoneTable{name: name, byName: make(map[string][]record)}
-	if _, ok := dns.IsDomainName(dns.Fqdn(name)); !ok {
-		return t // the name is a fault of its own
-	}
 	if k.File.Set {
 		b.zoneFile(k, t)
 	}
@@ -112,9 +109,9 @@ func (b *builder) apex(k *zoneKeys, t *zoneTable) {
 		primary = ns.rr.(*dns.NS).Ns
 	}
 	for _, v := range k.NS {
-		server := b.hostName(v, false)
+		server := string(v.V)
 		if !strings.Contains(server, ".") {
-			b.fault(v.At, "found %q, expected the full name: write %s.%s", clip(v.V), server, t.name)
+			b.fault(v.At, "found %q, expected the full name: write %s.%s", server, server, t.name)
 		}
 		if primary == "" {
 			primary = dns.Fqdn(server)
@@ -131,21 +128,10 @@ func (b *builder) apex(k *zoneKeys, t *zoneTable) {
 		b.fault(k.At, "the zone %s has no SOA record, expected the key \"hostmaster\", such as admin@%s", t.name, t.name)
 	case soa == nil:
 		t.add(record{&dns.SOA{
-			Hdr: header(dns.TypeSOA), Ns: primary, Mbox: b.mailbox(k.Hostmaster), Serial: 1,
+			Hdr: header(dns.TypeSOA), Ns: primary, Mbox: string(k.Hostmaster.V), Serial: 1,
 			Refresh: soaRefresh, Retry: soaRetry, Expire: soaExpire, Minttl: soaNegative,
 		}, k.Hostmaster.At})
 	}
-}
-
-// mailbox writes a mail address as a name (RFC 1035, section 3.3.13).
-func (b *builder) mailbox(v Value[string]) string {
-	local, domain, ok := strings.Cut(v.V, "@")
-	const chars = nameChars + "!#$%&'*+/=?^`{|}~"
-	if !ok || local == "" || len(local) > maxLabel || strings.Trim(local, chars) != "" || checkHost(strings.ToLower(domain), false) != nil {
-		b.fault(v.At, "found %q, expected a mail address such as admin@example.lan", clip(v.V))
-		return "."
-	}
-	return strings.ReplaceAll(local, ".", `\.`) + "." + dns.Fqdn(strings.ToLower(domain))
 }
 
 // hold refuses record sets that no server could answer from.
