@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"regexp"
@@ -21,7 +22,7 @@ type phrase struct {
 var phrases = []phrase{
 	{regexp.MustCompile(`\b([T]ODO|[F]IXME|[X]XX|[H]ACK)\b`), "unfinished work: finish it or leave it out", true},
 	{regexp.MustCompile(`\b(proxy\.[g]olang\.org|sum\.[g]olang\.org|registry\.[n]pmjs\.org|(deb|security)\.[d]ebian\.org|[p]ypi\.org|index\.[c]rates\.io)\b`), "a package registry's host: builds use the one that is set up", false},
-	{regexp.MustCompile(`(^|[^\w./}-])/(work|farm|root|Users|home/[a-z]\w*)/[\w.]`), "a path of one machine", false},
+	{regexp.MustCompile(`(?m)(^|[^\w./}-])/(work|farm|root|Users|home/[a-z]\w*)/[\w.]`), "a path of one machine", false},
 	{regexp.MustCompile(`\bshared/([d]esign|[f]acts|[s]cenarios|[c]onformance|[b]ench|[h]ooks)\b`), "a folder that users do not have", false},
 	{regexp.MustCompile(`(?i)\b([w]orkplace|co-[a]uthored-by|generated (by|with) (an )?[a]i\b)`), "how the project is made is no part of it", false},
 }
@@ -63,14 +64,13 @@ func TestWordRule(t *testing.T) {
 }
 
 func words(_ *testing.T, f file) (faults []string) {
-	for i, line := range strings.Split(string(f.data), "\n") {
-		for _, p := range phrases {
-			if p.source && f.inTestdata() {
-				continue
-			}
-			if found := p.pattern.FindString(line); found != "" {
-				faults = append(faults, fmt.Sprintf("%d: %q: %s", i+1, strings.TrimSpace(found), p.why))
-			}
+	for _, p := range phrases {
+		if p.source && f.inTestdata() {
+			continue
+		}
+		for _, at := range p.pattern.FindAllIndex(f.data, -1) {
+			line := 1 + bytes.Count(f.data[:at[1]], []byte("\n"))
+			faults = append(faults, fmt.Sprintf("%d: %q: %s", line, bytes.TrimSpace(f.data[at[0]:at[1]]), p.why))
 		}
 	}
 	return faults
