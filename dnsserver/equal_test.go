@@ -116,10 +116,13 @@ func TestHotAndSlowAreEqual(t *testing.T) {
 	}
 }
 
-// compare fails unless two answers say the same.
-func compare(t interface {
+// fataler is a test of either kind.
+type fataler interface {
 	Fatalf(format string, args ...any)
-}, hot, slow []byte) {
+}
+
+// compare fails unless two answers say the same.
+func compare(t fataler, hot, slow []byte) {
 	a, err := readable(hot)
 	if err != nil {
 		t.Fatalf("the hot answer does not parse: %v", err)

@@ -3,6 +3,7 @@ package dnsserver
 import (
 	"encoding/binary"
 	"net/netip"
+	"slices"
 
 	"github.com/miekg/dns"
 )
@@ -70,38 +71,42 @@ func (w *worker) hot(dst []byte, tcp bool) int {
 	return w.seal(dst, rcode, aa, r.n)
 }
 
-// follow puts the records of a name into the answer, from CNAME to CNAME.
+// follow puts the records of a name into the answer, and those of the names that
+// CNAMEs lead to.
 func (w *worker) follow(at step) (rcode int, aa, ok bool) {
-	var seen [maxChain]string
-	for i := 0; ; i++ {
-		next, rcode, aa, ok := w.answerAt(at)
-		aa = aa || i > 0 // AA speaks of the first owner (RFC 1035 section 4.1.1)
-		if !ok || next == nil {
-			return rcode, aa, ok
-		}
-		seen[i] = next.target.name
-		if i+1 == maxChain || w.visited(seen[:i], next.target.name) || next.target.node == nil {
-			return dns.RcodeSuccess, true, true
-		}
-		// The target is the last thing in the message.
-		at = step{next.target, w.out.n - len(next.target.name), len(next.target.name)}
-		if at.pos > maxPointer-maxName {
-			return 0, false, false
-		}
+	next, rcode, aa, ok := w.answerAt(at)
+	if !ok || next == nil {
+		return rcode, aa, ok
 	}
+	rcode, ok = w.chase(next)
+	return rcode, true, ok // AA speaks of the first owner (RFC 1035 section 4.1.1)
+}
+
+// chase goes on from the CNAME that is last in the message.
+func (w *worker) chase(cname *rrset) (rcode int, ok bool) {
+	var seen [maxChain]string
+	for i := range seen {
+		target := &cname.target
+		seen[i] = target.name
+		if i+1 == maxChain || target.node == nil || w.visited(seen[:i], target.name) {
+			break
+		}
+		at := step{*target, w.out.n - len(target.name), len(target.name)}
+		if at.pos > maxPointer-maxName {
+			return 0, false
+		}
+		next, rcode, _, ok := w.answerAt(at)
+		if !ok || next == nil {
+			return rcode, ok
+		}
+		cname = next
+	}
+	return dns.RcodeSuccess, true
 }
 
 // visited says whether a name was asked for or a target before.
 func (w *worker) visited(seen []string, name string) bool {
-	if string(w.q.name()) == name {
-		return true
-	}
-	for _, s := range seen {
-		if s == name {
-			return true
-		}
-	}
-	return false
+	return string(w.q.name()) == name || slices.Contains(seen, name)
 }
 
 // answerAt puts in what one name gives. next is the CNAME to follow.

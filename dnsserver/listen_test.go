@@ -1,7 +1,6 @@
 package dnsserver
 
 import (
-	"context"
 	"errors"
 	"net"
 	"net/netip"
@@ -31,11 +30,9 @@ func serving(t *testing.T, s *Server, listen ...string) []netip.AddrPort {
 	if err := s.Listen(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
-	go func() { done <- s.Serve(ctx) }()
-	t.Cleanup(func() {
-		cancel()
+	go func() { done <- s.Serve(t.Context()) }()
+	t.Cleanup(func() { // after the context's end
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -111,7 +108,7 @@ func TestPortTaken(t *testing.T) {
 			cfg := lanConfig(t)
 			cfg.Listen = []netip.AddrPort{netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port)}
 			s := newServer(t, cfg)
-			err := s.Serve(context.Background())
+			err := s.Serve(t.Context())
 			if !errors.Is(err, syscall.EADDRINUSE) {
 				t.Fatalf("error %v", err)
 			}

@@ -53,20 +53,22 @@ func closedAfter(c net.Conn) time.Duration {
 	return time.Since(start)
 }
 
-// inBubble runs f with a server in virtual time, and ends the server.
-func inBubble(t *testing.T, f func(t *testing.T, s *Server)) {
+// bubbleServer is a server of a synctest bubble: it has ended before the bubble
+// does.
+func bubbleServer(t *testing.T) *Server {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		s := lanServer(t)
-		f(t, s)
+	s := lanServer(t)
+	t.Cleanup(func() {
 		s.conns.shut()
 		s.net.wg.Wait()
 	})
+	return s
 }
 
 // If this fails, pipelining clients lose answers.
 func TestPipelining(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *Server) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bubbleServer(t)
 		c := dial(s, "10.1.0.1")
 		defer c.Close()
 		var all []byte
@@ -87,7 +89,8 @@ func TestPipelining(t *testing.T) {
 
 // If this fails, clients whose messages come in pieces get no answer.
 func TestSplitFrames(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *Server) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bubbleServer(t)
 		c := dial(s, "10.1.0.1")
 		defer c.Close()
 		for _, b := range framed(ask("mail.example.lan.", dns.TypeA)) {
@@ -134,7 +137,8 @@ func TestTCPDeadlines(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *Server) {
+			synctest.Test(t, func(t *testing.T) {
+				s := bubbleServer(t)
 				c := dial(s, "10.1.0.1")
 				defer c.Close()
 				start := time.Now()
@@ -151,7 +155,8 @@ func TestTCPDeadlines(t *testing.T) {
 // If this fails, a client that asks and never reads holds memory and a
 // connection for ever.
 func TestClientThatDoesNotRead(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *Server) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bubbleServer(t)
 		c := dial(s, "10.1.0.1")
 		defer c.Close()
 		if _, err := c.Write(framed(ask("mail.example.lan.", dns.TypeA))); err != nil {
@@ -171,7 +176,8 @@ func TestClientThatDoesNotRead(t *testing.T) {
 // If this fails, one client's connections lock out all others, or new clients
 // find no place.
 func TestConnectionsMakePlace(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *Server) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bubbleServer(t)
 		var mine []net.Conn
 		for range maxStreamsPerClient + 1 {
 			mine = append(mine, dial(s, "10.1.0.1"))
@@ -208,7 +214,8 @@ func TestConnectionsMakePlace(t *testing.T) {
 
 // If this fails, an IPv6 client opens as many connections as it has addresses.
 func TestIPv6ClientsAreLimitedByNetwork(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *Server) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bubbleServer(t)
 		for i := range 2 * maxStreamsPerClient {
 			a := netip.MustParseAddr("2001:db8::").As16()
 			a[15] = byte(i)
@@ -223,7 +230,8 @@ func TestIPv6ClientsAreLimitedByNetwork(t *testing.T) {
 // If this fails, a stop takes longer than people wait, or answers are lost that
 // were asked before it.
 func TestStopEndsConnections(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *Server) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bubbleServer(t)
 		idle, stuck := dial(s, "10.1.0.1"), dial(s, "10.1.0.2")
 		defer idle.Close()
 		defer stuck.Close()
