@@ -101,7 +101,7 @@ func (r *report) err() error {
 func sorted(faults []Fault) []Fault {
 	faults = slices.Clone(faults)
 	slices.SortStableFunc(faults, func(a, b Fault) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Text, b.Text))
 	})
 	return slices.CompactFunc(faults, func(a, b Fault) bool {
 		return a.Pos.String() == b.Pos.String() && a.Text == b.Text

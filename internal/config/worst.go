@@ -98,20 +98,29 @@ func worstOf(s *sites.Site, n *sites.Node, quiet time.Duration) Sum {
 
 // String gives the sum, one term a line.
 func (s Sum) String() string {
+	type term struct{ sign, amount, text string }
+	var terms []term
+	add := func(sign string, d time.Duration, text string) {
+		terms = append(terms, term{sign, formatDuration(d.Round(time.Millisecond)), text})
+	}
+	add(" ", s.Interval, "until the next probe starts, the first to fail (probe_interval)")
+	add("+", s.Threshold, "failing before it may be taken out (threshold)")
+	if s.Confirmation > 0 {
+		add("+", s.Confirmation, fmt.Sprintf("confirmation: one more probe (probe_timeout %s), and the witness before and after it", formatDuration(s.timeout)))
+	}
+	add("+", s.Publish, "publish: until the built-in server answers with it")
+	add("=", s.Moved(), "from failure to changed answer, at most")
+	add("+", s.TTL, s.ttlText())
+	add("=", s.Total(), "from failure to empty caches, at most")
+	width := 0
+	for _, t := range terms {
+		width = max(width, len(t.amount))
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (worst case, node %s)\n", s.Site, s.Node)
-	line := func(sign string, d time.Duration, text string) {
-		fmt.Fprintf(&b, "  %s %8s  %s\n", sign, formatDuration(d.Round(time.Millisecond)), text)
+	for _, t := range terms {
+		fmt.Fprintf(&b, "  %s %*s  %s\n", t.sign, width, t.amount, t.text)
 	}
-	line(" ", s.Interval, "until the next probe starts, the first to fail (probe_interval)")
-	line("+", s.Threshold, "failing before it may be taken out (threshold)")
-	if s.Confirmation > 0 {
-		line("+", s.Confirmation, fmt.Sprintf("confirmation: one more probe (probe_timeout %s), and the witness before and after it", formatDuration(s.timeout)))
-	}
-	line("+", s.Publish, "publish: until the built-in server answers with it")
-	line("=", s.Moved(), "from failure to changed answer, at most")
-	line("+", s.TTL, s.ttlText())
-	line("=", s.Total(), "from failure to empty caches, at most")
 	return b.String()
 }
 

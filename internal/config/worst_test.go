@@ -1,0 +1,87 @@
+package config_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/dnsteer/dnsteer/internal/config"
+)
+
+// If this fails, check promises a failover that is quicker than the real one,
+// or frightens with one that is slower.
+func TestWorstCase(t *testing.T) {
+	const ms = time.Millisecond
+	tests := []struct {
+		name, site, service string
+		moved, ttl          time.Duration
+		never               bool
+	}{
+		{"defaults", "", "", 38005 * ms, 5 * time.Second, false},
+		{"nothing to wait for", "threshold: 0s, probe_interval: 200ms, probe_timeout: 100ms", "", 1400*ms + 5*ms, 30*time.Second - 905*ms, false},
+		{"a long TTL is left over", "ttl: 10m", "", 38005 * ms, 10*time.Minute - 26005*ms, false},
+		{"a service's TTL", "", "ttl: 2m", 38005 * ms, 2*time.Minute - 26005*ms, false},
+		{"a short TTL", "ttl: 3s", "", 38005 * ms, 3 * time.Second, false},
+		{"no witness", "witnesses: none", "", 35005 * ms, 30*time.Second - 23005*ms, false},
+		{"no witness, no threshold", "witnesses: none, threshold: 0s", "", 12005 * ms, 30*time.Second - 5*ms, false},
+		{"timeout over interval", "threshold: 0s, probe_interval: 1s, probe_timeout: 4s", "", 10005 * ms, 30*time.Second - 1005*ms, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			sum, ok := worst(t, tt.site, tt.service, "{name: a, addresses: [10.1.0.11]}").WorstCase("berlin")
+			if !ok || sum.Moved() != tt.moved || sum.TTL != tt.ttl || sum.Total() != tt.moved+tt.ttl {
+				t.Errorf("%v, moved %s, TTL %s; want %s, %s", ok, sum.Moved(), sum.TTL, tt.moved, tt.ttl)
+			}
+		})
+	}
+}
+
+// If this fails, check shows another node than the slowest, or a sum where
+// nothing ever moves.
+func TestWorstNode(t *testing.T) {
+	tests := []struct{ name, nodes, want string }{
+		{"slowest", "{name: a, addresses: [10.1.0.11]}, {name: b, addresses: [10.1.0.12], threshold: 1m}, {name: c, addresses: [10.1.0.13]}", "b"},
+		{"pairs aside", "{name: a, addresses: [10.1.0.11], threshold: 1m, failover: false}, {name: b, addresses: [10.1.0.12]}", "b"},
+		{"pairs only", "{name: a, addresses: [10.1.0.11], failover: false}", ""},
+		{"no judged family", "{name: a, addresses: [\"fd00::1\"]}", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			sum, ok := worst(t, "", "", tt.nodes).WorstCase("berlin")
+			if sum.Node != tt.want || ok != (tt.want != "") {
+				t.Errorf("got %q, %v; want %q", sum.Node, ok, tt.want)
+			}
+		})
+	}
+	if _, ok := worst(t, "", "", "{name: a, addresses: [10.1.0.11]}").WorstCase("nowhere"); ok {
+		t.Error("a sum for a site that does not exist")
+	}
+}
+
+func worst(t *testing.T, site, service, nodes string) *config.Config {
+	t.Helper()
+	if site != "" {
+		site += ", "
+	}
+	if service != "" {
+		service += ", "
+	}
+	cfg, err := config.Parse("x.yaml", []byte(`
+dns: {listen: ["127.0.0.1:0"], zones: [{name: example.lan, ns: [ns.example.net], hostmaster: a@example.lan}]}
+sites: [{name: berlin, `+site+`resolver: 10.1.0.1, nodes: [`+nodes+`]}]
+services: [{`+service+`hosts: [app.example.lan]}]
+`), fixed())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// If this fails, the sum that check prints cannot be followed.
+func TestWorstCasesText(t *testing.T) {
+	cfg := load(t, "testdata/good/full.yaml")
+	golden(t, "testdata/good/full.txt", cfg.Summary()+"\n\n"+cfg.WorstCases())
+	cfg = load(t, "testdata/warn/nothing.yaml")
+	if got := cfg.Summary() + cfg.WorstCases(); got != "0 sites, 0 nodes, 0 pools, 0 hosts of services, no built-in DNS server" {
+		t.Errorf("got %q", got)
+	}
+}
