@@ -1,0 +1,84 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/engine"
+	"github.com/dnsteer/dnsteer/probes"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// command is an operator's command as a turn of the loop.
+func (l *loop) command(c *sites.Command) *sites.Reply { return l.turn(engine.Input{Command: c}) }
+
+// Probe runs all probes of a node once, now ([api.Operator]). What it finds is
+// for the eye: the rules are fed by the schedule alone.
+func (a *App) Probe(ctx context.Context, site, node string) (api.ProbeReport, error) {
+	report := api.ProbeReport{Site: site, Node: node}
+	var targets []sites.Target
+	var n *sites.Node
+	err := a.loop.do(ctx, func() {
+		for _, t := range a.loop.engine.Machine().Targets() {
+			if t.Subject.Site == site && t.Subject.Node == node {
+				targets = append(targets, t)
+			}
+		}
+		n = findNode(&a.cfg.Load().Sites, site, node)
+	})
+	switch {
+	case err != nil:
+		return report, err
+	case n == nil:
+		return report, &api.NotFoundError{Text: fmt.Sprintf("There is no node %s/%s.", site, node)}
+	case len(targets) == 0:
+		return report, &api.NotFoundError{Text: fmt.Sprintf("%s/%s is not probed: it is disabled, or its site has no witness in its address family.", site, node)}
+	}
+	for _, t := range targets {
+		line := api.ProbedLine{Address: t.Subject.Addr.String()}
+		for i, c := range probeOnce(ctx, a.cfg.Load().Probers(t.Subject), t) {
+			if i < len(n.Probes) {
+				line.Checks = append(line.Checks, sites.Checked{
+					Probe: n.Probes[i].Name, Steer: n.Probes[i].Steer, Outcome: c.Outcome.String(),
+					Cause: c.Cause, Text: c.Text, Duration: c.Duration,
+				})
+			}
+		}
+		report.Lines = append(report.Lines, line)
+	}
+	return report, nil
+}
+
+// probeOnce asks a target by all its probers at once.
+func probeOnce(ctx context.Context, probers []probes.Prober, t sites.Target) []sites.Check {
+	ctx, cancel := context.WithTimeout(ctx, t.Timeout)
+	defer cancel()
+	checks := make([]sites.Check, len(probers))
+	var all sync.WaitGroup
+	for i, p := range probers {
+		all.Go(func() {
+			start := time.Now()
+			checks[i] = p.Probe(ctx, t.Subject.Addr)
+			checks[i].Duration = time.Since(start)
+		})
+	}
+	all.Wait()
+	return checks
+}
+
+func findNode(cfg *sites.Config, site, node string) *sites.Node {
+	for i := range cfg.Sites {
+		if cfg.Sites[i].Name != site {
+			continue
+		}
+		for j := range cfg.Sites[i].Nodes {
+			if n := &cfg.Sites[i].Nodes[j]; n.Name == node {
+				return n
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,294 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/store"
+	"github.com/dnsteer/dnsteer/internal/version"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// Status gives everything that is known now ([api.Reader]).
+func (a *App) Status(ctx context.Context) (api.Status, error) {
+	var st api.Status
+	err := a.loop.do(ctx, func() {
+		m, cfg := a.loop.engine.Machine(), a.cfg.Load()
+		st.Time, st.Sites, st.Isolated = time.Now(), m.View(), m.Isolated != 0
+		st.Instance = cfg.Instance
+		st.Config.Hash, st.Config.Warnings = cfg.Hash, warnings(cfg)
+		st.Services = a.services(m, cfg)
+	})
+	if err != nil {
+		return api.Status{}, err
+	}
+	st.Version, st.Started = version.Version, a.started
+	st.Config.Path, st.Config.Loaded, st.Config.Error = a.status.get()
+	st.Store.Path = a.cfg.Load().StatePath
+	if err := a.keeper.failure(); err != nil {
+		st.Store.Error = err.Error()
+	}
+	st.DNS = a.names.status()
+	st.Problems = problems(&st)
+	return st, nil
+}
+
+// status tells of the DNS server; nil if there is none.
+func (n *names) status() *api.DNSStatus {
+	s := n.get()
+	if s == nil {
+		return nil
+	}
+	stats := s.Stats()
+	st := &api.DNSStatus{Serials: s.Serials(), Queries: stats.UDP.Queries + stats.TCP.Queries, Unmatched: stats.Unmatched}
+	for _, addr := range s.Addrs() {
+		st.Listen = append(st.Listen, addr.String())
+	}
+	for _, x := range stats.Strangers {
+		st.Strangers = append(st.Strangers, fmt.Sprintf("%s (%d)", x.Addr, x.Count))
+	}
+	return st
+}
+
+// problems lists what a person should look at first, worst first.
+func problems(st *api.Status) []string {
+	list := []string{}
+	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	if st.Isolated {
+		add("The controller is cut off. All DNS is left alone.")
+	}
+	var minor []string
+	for i := range st.Sites {
+		s := &st.Sites[i]
+		if s.Condition != sites.SiteIsUp && !st.Isolated {
+			list = append(list, s.Explain)
+		}
+		for j := range s.Pools {
+			if p := &s.Pools[j]; p.Serves != "own" || p.Paused != nil {
+				list = append(list, p.Explain)
+			}
+		}
+		for j := range s.Nodes {
+			switch n := &s.Nodes[j]; n.Word {
+			case sites.WordUp:
+				if n.Stale {
+					minor = append(minor, n.Explain)
+				}
+			default:
+				minor = append(minor, n.Explain)
+			}
+		}
+	}
+	if st.Store.Error != "" {
+		add("The state cannot be stored: %s", st.Store.Error)
+	}
+	if st.Config.Error != "" {
+		add("The configuration on the disk was rejected; the last good one is in place: %s", st.Config.Error)
+	}
+	return append(list, minor...)
+}
+
+// services gives what each site's clients get for each service. It is called in
+// the loop's goroutine.
+func (a *App) services(m *sites.Machine, cfg *config.Config) []api.ServiceView {
+	var views []api.ServiceView
+	for i := range cfg.Sites.Services {
+		v := &cfg.Sites.Services[i]
+		view := api.ServiceView{Hosts: v.Hosts, Pool: v.Pool}
+		for _, name := range v.Sites {
+			id, ok := m.FindPool(name + "/" + v.Pool)
+			if !ok {
+				continue
+			}
+			s := &cfg.Sites.Sites[id.Site]
+			answer := m.Answer(id)
+			ttl := v.TTL
+			if ttl == 0 {
+				ttl = s.TTL
+			}
+			view.Sites = append(view.Sites, api.ServiceAnswerView{
+				Site: name, Serves: answer.String(), TTL: int(answer.TTL(ttl, s.TTLUnsettled) / time.Second),
+				Addresses: texts(append(slices.Clone(answer.IPv4), answer.IPv6...)),
+			})
+		}
+		views = append(views, view)
+	}
+	return views
+}
+
+func texts(addrs []netip.Addr) []string {
+	list := []string{}
+	for _, a := range addrs {
+		list = append(list, a.String())
+	}
+	return list
+}
+
+// Explain says why a site, a node, a pool or a host is answered as it is
+// ([api.Reader]).
+func (a *App) Explain(ctx context.Context, what string) (api.Explanation, error) {
+	x := api.Explanation{Subject: what}
+	err := a.loop.do(ctx, func() {
+		m, cfg := a.loop.engine.Machine(), a.cfg.Load()
+		if _, ok := m.NodeWord(what); ok {
+			x.Sentences = []string{m.ExplainNode(what)}
+			return
+		}
+		if id, ok := m.FindPool(what); ok {
+			s := &cfg.Sites.Sites[id.Site]
+			x.Sentences = append(x.Sentences, m.ExplainSite(s.Name))
+			for i := range s.Pools {
+				if what == s.Name || i == id.Pool {
+					x.Sentences = append(x.Sentences, m.ExplainPool(sites.PoolID{Site: id.Site, Pool: i}))
+				}
+			}
+			for i := range s.Nodes {
+				x.Sentences = append(x.Sentences, m.ExplainNode(s.Name+"/"+s.Nodes[i].Name))
+			}
+			return
+		}
+		a.explainHost(m, cfg, what, &x)
+	})
+	if err == nil && len(x.Sentences) == 0 {
+		return x, &api.NotFoundError{Text: fmt.Sprintf("There is no site, node, pool or host %q. Name SITE, SITE/NODE, SITE/POOL or a host name.", what)}
+	}
+	return x, err
+}
+
+// explainHost says what each site's clients get for a name.
+func (a *App) explainHost(m *sites.Machine, cfg *config.Config, host string, x *api.Explanation) {
+	server := a.names.get()
+	if server == nil {
+		return
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	for i := range cfg.Sites.Sites {
+		s := &cfg.Sites.Sites[i]
+		v4, v6 := server.Lookup(s.Name, host, dns.TypeA), server.Lookup(s.Name, host, dns.TypeAAAA)
+		if v4.Pool == "" && v6.Pool == "" && len(v4.Addresses)+len(v6.Addresses) == 0 {
+			continue
+		}
+		found := v4
+		if len(v4.Addresses) == 0 {
+			found = v6
+		}
+		view := api.ServiceAnswerView{
+			Site: s.Name, TTL: int(found.TTL / time.Second), Addresses: texts(append(v4.Addresses, v6.Addresses...)),
+		}
+		text := "Clients of " + s.Name + " get "
+		if len(view.Addresses) == 0 {
+			text += "no address"
+		} else {
+			text += strings.Join(view.Addresses, ", ")
+		}
+		text += fmt.Sprintf(" for %s (TTL %d s)", host, view.TTL)
+		if id, ok := m.FindPool(found.Site + "/" + found.Pool); ok {
+			view.Serves = m.Answer(id).String()
+			text += ". " + m.ExplainPool(id)
+		} else {
+			text += ": a record of the zone, without failover."
+		}
+		x.Sentences = append(x.Sentences, text)
+		x.Answers = append(x.Answers, view)
+	}
+}
+
+// Events gives stored events ([api.Reader]).
+func (a *App) Events(_ context.Context, q api.EventQuery) ([]sites.Event, error) {
+	if q.Limit == 0 {
+		q.Limit = 100
+	}
+	return a.store.Events(store.Query{
+		After: q.After, Before: q.Before, Since: q.Since, Until: q.Until, Kinds: q.Kinds,
+		Site: q.Site, Node: q.Node, Limit: q.Limit, Ascending: q.Ascending,
+	})
+}
+
+// Follow gives the events after one ([api.Reader]).
+func (a *App) Follow(ctx context.Context, after uint64) (<-chan sites.Event, error) {
+	live := a.hub.join(ctx)
+	flushed, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_ = a.keeper.writer.Flush(flushed) // what is not stored yet comes live
+	missed, err := a.store.Events(store.Query{After: after, Ascending: true, Limit: store.DefaultMaxEvents})
+	if err != nil {
+		return nil, err
+	}
+	out := make(chan sites.Event)
+	go func() {
+		defer close(out)
+		last := after
+		send := func(e sites.Event) bool {
+			if e.ID <= last {
+				return true
+			}
+			last = e.ID
+			select {
+			case out <- e:
+				return true
+			case <-ctx.Done():
+				return false
+			}
+		}
+		for _, e := range missed {
+			if !send(e) {
+				return
+			}
+		}
+		for e := range live {
+			if !send(e) {
+				return
+			}
+		}
+	}()
+	return out, nil
+}
+
+// Healthy gives nil while the decision loop turns ([api.Health]).
+func (a *App) Healthy(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if err := a.loop.do(ctx, func() {}); err != nil {
+		return fmt.Errorf("the decision loop does not turn: %w", err)
+	}
+	return nil
+}
+
+// Missing names what is not ready yet ([api.Health]).
+func (a *App) Missing(ctx context.Context) []string {
+	list := []string{}
+	if err := a.Healthy(ctx); err != nil {
+		return append(list, err.Error())
+	}
+	if a.cfg.Load().DNS != nil && len(a.names.addresses()) == 0 {
+		list = append(list, "the DNS server does not listen")
+	}
+	return list
+}
+
+// Command carries out an operator's command ([api.Operator]).
+func (a *App) Command(ctx context.Context, c sites.Command) (sites.Reply, error) {
+	var reply *sites.Reply
+	if err := a.loop.do(ctx, func() { reply = a.loop.command(&c) }); err != nil {
+		return sites.Reply{}, err
+	}
+	if reply == nil {
+		return sites.Reply{}, errors.New("the command has had no reply")
+	}
+	// What an operator has ordered is stored before it is said to be done.
+	stored, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if err := a.keeper.writer.Flush(stored); err != nil && !reply.Refused {
+		reply.Text += " It is in force, but could not be stored yet: a restart would forget it (" + err.Error() + ")."
+	}
+	return *reply, nil
+}
