@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -78,31 +76,48 @@ func timedOut(err error) bool {
 	return ok && ne.Timeout()
 }
 
-// classifyErrno judges the kernel's word; ok is false where it says nothing
-// that the general rules do not say as well.
+// fault is what an operating system means by an error number.
+type fault uint8
+
+const (
+	noFault       fault = iota // nothing that the general rules do not say as well
+	noDescriptor               // of this process, or of the system
+	noBuffer                   // or no memory
+	noPort                     // or no address of our own
+	forbidden                  // by this machine
+	denied                     // by this machine, or in IPv6 by a router
+	noLink                     // or no such family here
+	noNetRoute                 // here or on the way
+	noHostRoute                // here or on the way, or no such neighbour
+	portClosed                 // the other side's word
+	brokenOff                  // the other side's word
+	kernelTimeout              // the kernel gave up
+)
+
+// classifyErrno judges the kernel's word; ok is false for noFault.
 func (at attempt) classifyErrno(errno syscall.Errno) (c sites.Check, ok bool) {
-	switch errno {
-	case unix.EMFILE, unix.ENFILE:
+	switch faultOf(errno) {
+	case noDescriptor:
 		return unknown(CauseLocalDescriptors, "no file descriptor is left (%v)", errno), true
-	case unix.ENOBUFS, unix.ENOMEM:
+	case noBuffer:
 		return unknown(CauseLocalMemory, "the kernel has no buffers left (%v)", errno), true
-	case unix.EADDRNOTAVAIL, unix.EADDRINUSE, unix.EAGAIN:
+	case noPort:
 		return unknown(CauseLocalPorts, "no local port is left (%v)", errno), true
-	case unix.EPERM:
+	case forbidden:
 		return unknown(CauseLocalPermission, "this machine does not let the probe out (%v)", errno), true
-	case unix.EAFNOSUPPORT, unix.ENETDOWN, unix.ENODEV:
-		return at.noRoute(errno), true
-	case unix.EACCES:
+	case denied:
 		return at.noAccess(errno), true
-	case unix.ENETUNREACH:
+	case noLink:
+		return at.noRoute(errno), true
+	case noNetRoute:
 		return at.unreachable(CauseUnreachableNet, "network unreachable", errno), true
-	case unix.EHOSTUNREACH, unix.EHOSTDOWN, unix.ENONET, unix.ENOPROTOOPT:
+	case noHostRoute:
 		return at.unreachable(CauseUnreachableHost, "host unreachable", errno), true
-	case unix.ECONNREFUSED:
+	case portClosed:
 		return down(CauseRefused, "connection refused"), true
-	case unix.ECONNRESET, unix.ECONNABORTED, unix.EPIPE:
+	case brokenOff:
 		return down(CauseReset, "connection reset"), true
-	case unix.ETIMEDOUT:
+	case kernelTimeout:
 		return at.timedOut(), true
 	default:
 		return sites.Check{}, false

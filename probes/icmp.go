@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"syscall"
 	"time"
 
 	probing "github.com/prometheus-community/pro-bing"
-	"golang.org/x/sys/unix"
 
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -58,26 +58,11 @@ func chooseICMP(try func(ICMPMode) error) (ICMPMode, error) {
 	if privileged == nil {
 		return ICMPPrivileged, nil
 	}
-	if !errors.Is(privileged, unix.EPERM) && !errors.Is(privileged, unix.EACCES) {
+	if !errors.Is(privileged, syscall.EPERM) && !errors.Is(privileged, syscall.EACCES) {
 		return 0, fmt.Errorf("open a socket for echo requests: %w", privileged)
 	}
 	return 0, fmt.Errorf("open a socket for echo requests: neither unprivileged (%v) nor privileged (%w): "+
 		"put this process's group into the sysctl net.ipv4.ping_group_range, or give it CAP_NET_RAW", unprivileged, privileged)
-}
-
-func tryICMP(family sites.Family, m ICMPMode) error {
-	domain, proto, typ := unix.AF_INET, unix.IPPROTO_ICMP, unix.SOCK_DGRAM
-	if family == sites.IPv6 {
-		domain, proto = unix.AF_INET6, unix.IPPROTO_ICMPV6
-	}
-	if m == ICMPPrivileged {
-		typ = unix.SOCK_RAW
-	}
-	fd, err := unix.Socket(domain, typ|unix.SOCK_CLOEXEC, proto)
-	if err != nil {
-		return err
-	}
-	return unix.Close(fd)
 }
 
 // Probe implements [Prober].
@@ -91,7 +76,7 @@ func (p ICMP) Probe(ctx context.Context, addr netip.Addr) sites.Check {
 func (p ICMP) probe(ctx context.Context, addr netip.Addr) sites.Check {
 	at := newAttempt(ctx, addr)
 	mode, err := DetectICMP(sites.FamilyOf(addr))
-	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
 		return unknown(CauseLocalPermission, "%v", err)
 	}
 	if err != nil {

@@ -1,7 +1,10 @@
 package probes
 
 import (
+	"context"
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"runtime"
@@ -174,6 +177,71 @@ func TestNetworkFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A machine whose ports are used up would take all its nodes for dead (O1).
+func TestPortsUsedUp(t *testing.T) {
+	prober, router := world(t)
+	var l net.Listener
+	router.do(t, func() {
+		var err error
+		if l, err = net.Listen("tcp4", "10.99.0.2:0"); err != nil {
+			t.Error(err)
+		}
+	})
+	defer l.Close()
+	p := TCP{Port: l.Addr().(*net.TCPAddr).Port}
+	prober.sysctl(t, "ipv4/ip_local_port_range", "50000 50001")
+	prober.do(t, func() {
+		for range 2 {
+			c, err := net.Dial("tcp4", l.Addr().String())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+		}
+		if c := ask(t, p, "10.99.0.2", soon); verdict(c) != (want{sites.Unknown, CauseLocalPorts}) {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// A stop would wait for the probes of nodes that do not answer, or take their
+// end for an outage.
+func TestCancelledInBlackHole(t *testing.T) {
+	prober, _ := world(t)
+	for _, p := range []Prober{TCP{Port: 9}, ICMP{}} {
+		prober.do(t, func() {
+			ctx, cancel := context.WithTimeout(t.Context(), soon)
+			defer cancel()
+			time.AfterFunc(never, cancel)
+			c := p.Probe(ctx, netip.MustParseAddr("10.99.19.1"))
+			if verdict(c) != (want{sites.Unknown, CauseCancelled}) || c.Duration > soon/2 {
+				t.Errorf("%T: %+v", p, c)
+			}
+		})
+	}
+}
+
+// A link-local address without its interface leads nowhere, or to another link.
+func TestTCPZone(t *testing.T) {
+	prober, router := world(t)
+	router.ip(t, "addr add fe80::99/64 dev r0 nodad")
+	prober.do(t, func() {
+		link, err := net.InterfaceByName("p0")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for zone, want := range map[string]want{
+			"p0": {sites.Down, CauseRefused}, fmt.Sprint(link.Index): {sites.Down, CauseRefused}, "p9": {sites.Unknown, CauseLocalRoute},
+		} {
+			if c := ask(t, TCP{Port: 9}, "fe80::99%"+zone, soon); verdict(c) != want {
+				t.Errorf("zone %s: %+v (%s)", zone, verdict(c), c.Text)
+			}
+		}
+	})
 }
 
 // A node that is pinged would be called down for want of a route or a

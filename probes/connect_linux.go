@@ -30,7 +30,7 @@ func connect(ctx context.Context, to netip.AddrPort) error {
 		return os.NewSyscallError("socket", err)
 	}
 	// Being non-blocking, the file waits by the runtime's poller.
-	f := os.NewFile(uintptr(fd), to.String())
+	f := os.NewFile(uintptr(fd), "tcp")
 	defer f.Close() // nothing was written
 	reset := unix.Linger{Onoff: 1}
 	if err := unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &reset); err != nil {
