@@ -1,0 +1,190 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// pruneStep is how many events a commit removes at most beyond those it adds, so
+// that no commit takes long.
+const pruneStep = 256
+
+// Batch is what one commit stores. Its parts may be empty.
+type Batch struct {
+	// Sites holds the durable state of sites by name; nil removes a site's.
+	Sites map[string][]byte
+	// Global is the durable state that belongs to no site; nil leaves it as it is.
+	Global []byte
+	// Events with their IDs; an ID that is stored already is replaced.
+	Events []sites.Event
+	// Serials by zone.
+	Serials map[string]uint32
+	// Wall is the wall clock, and is given only while it is believed: a later
+	// start compares its own clock with it (O6).
+	Wall time.Time
+}
+
+// Commit stores the batch in one transaction and returns when it lasts. Errors
+// are [CommitError], after which the store goes on and the batch may be given
+// again (it may even have been stored), and [ReplacedError].
+func (s *Store) Commit(b Batch) error {
+	return s.write(func(tx *bolt.Tx) error { return s.apply(tx, b) })
+}
+
+// write runs fn in a transaction of its own.
+func (s *Store) write(fn func(*bolt.Tx) error) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.ready(); err != nil {
+		var replaced *ReplacedError
+		if errors.As(err, &replaced) {
+			return err
+		}
+		return &CommitError{Path: s.path(fileName), Err: err}
+	}
+	s.mu.RLock()
+	db := s.db
+	err := guard(func() error { return s.update(db, fn) })
+	s.mu.RUnlock()
+	if err == nil {
+		s.acked = s.generation()
+		return nil
+	}
+	var panicked *panicError
+	if errors.As(err, &panicked) {
+		s.mu.Lock()
+		s.stuck, s.suspect = true, true
+		s.mu.Unlock()
+	} else if s.generation() != s.acked {
+		s.suspect = true
+	}
+	return &CommitError{Path: s.path(fileName), Err: err}
+}
+
+// ready sees to it that there is a file to write to, and that it is the one in
+// the folder.
+func (s *Store) ready() error {
+	switch {
+	case s.db == nil || s.db.IsReadOnly():
+		return s.reopen()
+	case s.suspect || !s.inPlace():
+		return s.renew()
+	default:
+		return nil
+	}
+}
+
+// inPlace says whether the file that is written is the one in the folder: one
+// that somebody has removed takes every commit and keeps none.
+func (s *Store) inPlace() bool {
+	ours, err := s.file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(s.path(fileName))
+	return err == nil && os.SameFile(ours, named)
+}
+
+// reopen opens the folder's file as a start does.
+func (s *Store) reopen() error {
+	if err := s.release(); err != nil {
+		return err
+	}
+	report, err := s.establish()
+	switch {
+	case err != nil:
+		return err
+	case report.Unstored != nil:
+		return report.Unstored
+	case s.loaded && (report.Damage != "" || report.Empty || !report.Restored.IsZero()):
+		s.loaded = false // it is for the owner to say it all again
+		return &ReplacedError{Report: report}
+	default:
+		return nil
+	}
+}
+
+// renew writes a new file with what the old one holds. It is called when a
+// commit failed after its generation had become visible (the disk did not take
+// the head page: the next commit could overwrite what an older head on the disk
+// still needs), when bbolt panicked, and when the file is gone from the folder.
+// The old file is not written to again.
+func (s *Store) renew() error {
+	info, err := s.file.Stat()
+	if err != nil {
+		return err
+	}
+	if err := writeFile(s.path(tempName), func(w io.Writer) error {
+		_, err := io.Copy(w, io.NewSectionReader(s.file, 0, info.Size()))
+		return err
+	}); err != nil {
+		return err
+	}
+	if _, err := s.inspect(tempName); err != nil {
+		// What is open is damaged; what lies in the folder is judged anew.
+		return s.reopen()
+	}
+	if err := s.release(); err != nil {
+		return err
+	}
+	if err := os.Rename(s.path(tempName), s.path(fileName)); err != nil {
+		return err
+	}
+	if err := syncDir(s.dir); err != nil {
+		return err
+	}
+	return s.reopen()
+}
+
+// apply makes the changes of a batch.
+func (s *Store) apply(tx *bolt.Tx, b Batch) error {
+	for name, state := range b.Sites {
+		var err error
+		if state == nil {
+			err = tx.Bucket([]byte(sitesBucket)).Delete([]byte(name))
+		} else {
+			err = put(tx, sitesBucket, []byte(name), state)
+		}
+		if err != nil {
+			return fmt.Errorf("state of site %q: %w", name, err)
+		}
+	}
+	if b.Global != nil {
+		if err := put(tx, metaBucket, []byte(globalKey), b.Global); err != nil {
+			return fmt.Errorf("state of the controller: %w", err)
+		}
+	}
+	for zone, serial := range b.Serials {
+		if err := put(tx, serialsBucket, []byte(zone), []byte(strconv.FormatUint(uint64(serial), 10))); err != nil {
+			return fmt.Errorf("serial of zone %q: %w", zone, err)
+		}
+	}
+	if !b.Wall.IsZero() {
+		if err := putJSON(tx, wallKey, b.Wall); err != nil {
+			return err
+		}
+	}
+	return s.addEvents(tx, b.Events)
+}
+
+func put(tx *bolt.Tx, bucket string, key, payload []byte) error {
+	return tx.Bucket([]byte(bucket)).Put(key, seal(bucket, key, payload))
+}
+
+// putJSON stores a value of "meta".
+func putJSON(tx *bolt.Tx, key string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", key, err)
+	}
+	return put(tx, metaBucket, []byte(key), text)
+}

@@ -1,0 +1,185 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// State is what is stored, events and configuration aside.
+type State struct {
+	// Sites and Global are those of [Batch]; nil where nothing is stored.
+	Sites  map[string][]byte
+	Global []byte
+	// Serials by zone.
+	Serials map[string]uint32
+	// Starts are the times of the last starts, oldest first.
+	Starts []time.Time
+	// LastEvent is the highest ID of an event; 0 if there is none.
+	LastEvent uint64
+	// Wall is the last [Batch.Wall]; zero if there is none.
+	Wall time.Time
+}
+
+// Load gives the stored state, all of one generation. Records that cannot be
+// read are left out and named by the error, beside which the state can be used.
+func (s *Store) Load() (State, error) {
+	state := State{Sites: map[string][]byte{}, Serials: map[string]uint32{}}
+	err := s.view(func(tx *bolt.Tx) error { return state.read(tx) })
+	if err != nil {
+		err = fmt.Errorf("load %s: %w", s.path(fileName), err)
+	}
+	s.writing.Lock()
+	s.loaded = len(state.Sites) > 0 || state.Global != nil
+	s.writing.Unlock()
+	return state, err
+}
+
+func (st *State) read(tx *bolt.Tx) error {
+	var faults []error
+	fault := func(err error) {
+		if err != nil {
+			faults = append(faults, err)
+		}
+	}
+	each(tx, sitesBucket, fault, func(key, payload []byte) error {
+		st.Sites[string(key)] = payload
+		return nil
+	})
+	each(tx, serialsBucket, fault, func(key, payload []byte) error {
+		n, err := strconv.ParseUint(string(payload), 10, 32)
+		if err != nil {
+			return fmt.Errorf("serial of zone %q: %w", key, err)
+		}
+		st.Serials[string(key)] = uint32(n)
+		return nil
+	})
+	global, err := get(tx, metaBucket, globalKey)
+	fault(err)
+	st.Global = global
+	fault(getJSON(tx, startsKey, &st.Starts))
+	fault(getJSON(tx, wallKey, &st.Wall))
+	last, err := lastEvent(tx)
+	fault(err)
+	st.LastEvent = last
+	return errors.Join(faults...)
+}
+
+// each gives every readable record of a bucket to fn.
+func each(tx *bolt.Tx, bucket string, fault func(error), fn func(key, payload []byte) error) {
+	fault(tx.Bucket([]byte(bucket)).ForEach(func(key, record []byte) error {
+		payload, err := unseal(bucket, key, record)
+		if err == nil {
+			err = fn(slices.Clone(key), payload)
+		}
+		fault(err)
+		return nil
+	}))
+}
+
+// get gives a payload; nil where there is none.
+func get(tx *bolt.Tx, bucket, key string) ([]byte, error) {
+	record := tx.Bucket([]byte(bucket)).Get([]byte(key))
+	if record == nil {
+		return nil, nil
+	}
+	return unseal(bucket, []byte(key), record)
+}
+
+// getJSON reads a value of "meta"; it leaves value alone where there is none.
+func getJSON(tx *bolt.Tx, key string, value any) error {
+	payload, err := get(tx, metaBucket, key)
+	if err != nil || payload == nil {
+		return err
+	}
+	if err := json.Unmarshal(payload, value); err != nil {
+		return fmt.Errorf("%w %q: %w", errUnreadable, key, err)
+	}
+	return nil
+}
+
+// ConfigFile is one file of a configuration.
+type ConfigFile struct {
+	Name string `json:"name"`
+	Data []byte `json:"data"`
+}
+
+// Config is a configuration as its files were read.
+type Config struct {
+	// When it was taken into use.
+	When  time.Time    `json:"when"`
+	Files []ConfigFile `json:"files"`
+}
+
+// PutConfig stores the last good configuration. Errors are those of
+// [Store.Commit].
+func (s *Store) PutConfig(c Config) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("encode the configuration: %w", err)
+	}
+	return s.write(func(tx *bolt.Tx) error { return put(tx, configBucket, []byte(lastKey), text) })
+}
+
+// Config gives the last good configuration; false if there is none.
+func (s *Store) Config() (c Config, ok bool, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		payload, err := get(tx, configBucket, lastKey)
+		if err != nil || payload == nil {
+			return err
+		}
+		ok = true
+		return json.Unmarshal(payload, &c)
+	})
+	if err != nil {
+		return Config{}, false, fmt.Errorf("read the last good configuration: %w", err)
+	}
+	return c, ok, nil
+}
+
+// keptStarts is how many start times are kept.
+const keptStarts = 10
+
+// AddStart stores the time of a start and gives the last ones, that one
+// included, oldest first, also when it cannot be stored. Give it a clock that is
+// believed: a machine without a clock starts at the same time every time.
+func (s *Store) AddStart(at time.Time) ([]time.Time, error) {
+	starts := []time.Time{at}
+	err := s.write(func(tx *bolt.Tx) error {
+		var before []time.Time
+		if err := getJSON(tx, startsKey, &before); err != nil {
+			return err
+		}
+		all := append(before, at)
+		starts = all[max(0, len(all)-keptStarts):]
+		return putJSON(tx, startsKey, starts)
+	})
+	return starts, err
+}
+
+// The measure of S4.
+const (
+	loopStarts = 3
+	loopWithin = 10 * time.Minute
+)
+
+// RestartLoop says whether the last start was the third within ten minutes, or a
+// later one: clocks that always restart never decide (S4). Starts are given
+// oldest first.
+func RestartLoop(starts []time.Time) bool {
+	if len(starts) == 0 {
+		return false
+	}
+	last, near := starts[len(starts)-1], 0
+	for _, at := range starts {
+		if ago := last.Sub(at); ago >= 0 && ago <= loopWithin {
+			near++
+		}
+	}
+	return near >= loopStarts
+}
