@@ -90,18 +90,15 @@ func (m *Machine) observe(s *site) {
 		}
 		return
 	}
-	answering, conclusive := s.nodesSince(since, s.askedAt)
 	switch {
 	case s.Condition == SiteIsDown:
+		answering, _ := s.nodesSince(since)
 		if answering && !s.asked {
-			s.asked = true // until the witnesses have spoken
-			m.askSite(s, false)
+			m.askSite(s, false) // once, until the witnesses have spoken
 		}
-		if !answering {
-			s.asked = false
-		}
+		s.asked = answering
 	case s.Condition == SiteResolverDown:
-		if !s.anyNodeUp() {
+		if !s.anyNodeLeft() {
 			m.unseen(s)
 		}
 	case m.now.Boot < since+s.cfg.Threshold:
@@ -111,12 +108,21 @@ func (m *Machine) observe(s *site) {
 		if s.nothingToAsk() {
 			m.unseen(s)
 		}
+	default:
+		m.answered(s, since)
+	}
+}
+
+// answered looks at what the nodes of a site have said that were asked because
+// its witnesses are silent (N3).
+func (m *Machine) answered(s *site, since time.Duration) {
+	switch answering, none := s.nodesSince(s.askedAt); {
 	case answering:
 		s.asked = false
 		s.Condition, s.Since = SiteResolverDown, m.now.Wall
 		s.Resolver = m.site(s, Event{Kind: ResolverDown, Text: m.resolverDownText(s, since)})
 		m.changed(s)
-	case conclusive:
+	case none:
 		m.unseen(s)
 	}
 }
@@ -131,33 +137,48 @@ func (s *site) witnessed() bool {
 			return true
 		}
 	}
-	return s.cfg.WitnessNodes && s.anyNodeUp()
-}
-
-// nodesSince says whether a node has answered a probe that started after the
-// silence began, and whether all have failed one that started at or after from.
-func (s *site) nodesSince(silence, from time.Duration) (answering, allFailed bool) {
-	allFailed = true
-	for _, n := range s.nodes {
-		for _, l := range n.lines {
-			if l == nil || n.disabled() {
-				continue
-			}
-			if l.recent == Up && l.recentStart >= silence {
-				answering = true
-			}
-			if l.recent != Down || l.recentStart < from {
-				allFailed = false
+	if s.cfg.WitnessNodes {
+		for _, n := range s.nodes {
+			for _, l := range n.lines {
+				if l != nil && !n.disabled() && l.last == Up {
+					return true
+				}
 			}
 		}
 	}
-	return answering, allFailed
+	return false
 }
 
-func (s *site) anyNodeUp() bool {
+// nodesSince says whether a node has answered a probe that started at or after
+// from, and whether all have been asked since and none has. What could not be
+// found out is neither (O1), but where some have failed it hides nothing.
+func (s *site) nodesSince(from time.Duration) (answering, none bool) {
+	failed, waiting := false, false
 	for _, n := range s.nodes {
-		if !n.disabled() && n.answers() {
-			return true
+		for _, l := range n.lines {
+			switch {
+			case l == nil || n.disabled():
+			case l.recent == None || l.recentStart < from:
+				waiting = true
+			case l.recent == Up:
+				answering = true
+			case l.recent == Down:
+				failed = true
+			}
+		}
+	}
+	return answering, failed && !waiting && !answering
+}
+
+// anyNodeLeft says whether a node is left whose last result is not a failure:
+// one that could not be found out is none, nor is one that is still to come
+// after a start (N3, O1).
+func (s *site) anyNodeLeft() bool {
+	for _, n := range s.nodes {
+		for _, l := range n.lines {
+			if l != nil && !n.disabled() && l.recent != Down && (l.recent != Unknown || l.last != Down) {
+				return true
+			}
 		}
 	}
 	return false
