@@ -2,6 +2,7 @@ package dnsserver
 
 import (
 	"bytes"
+	"net"
 	"net/netip"
 	"strings"
 	"testing"
@@ -95,8 +96,13 @@ func TestHotAndSlowAreEqual(t *testing.T) {
 		m.RecursionDesired = rapid.Bool().Draw(t, "rd")
 		if rapid.Bool().Draw(t, "edns") {
 			m.SetEdns0(rapid.SampledFrom([]uint16{0, 512, 700, 1232, 4096}).Draw(t, "size"), rapid.Bool().Draw(t, "do"))
-			if rapid.Bool().Draw(t, "option") {
-				m.IsEdns0().Option = append(m.IsEdns0().Option, &dns.EDNS0_PADDING{Padding: make([]byte, 7)})
+			option := rapid.SampledFrom([]dns.EDNS0{
+				nil, &dns.EDNS0_PADDING{Padding: make([]byte, 7)}, &dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: "0123456789abcdef"},
+				&dns.EDNS0_SUBNET{Code: dns.EDNS0SUBNET, Family: 1, SourceNetmask: 20, Address: net.IP{10, 1, 0, 0}},
+				&dns.EDNS0_LOCAL{Code: dns.EDNS0LOCALSTART, Data: []byte("x")}, &dns.EDNS0_EXPIRE{Code: dns.EDNS0EXPIRE, Empty: true},
+			}).Draw(t, "option")
+			if option != nil {
+				m.IsEdns0().Option = append(m.IsEdns0().Option, option)
 			}
 		}
 		msg, err := m.Pack()
@@ -145,6 +151,11 @@ func FuzzQuery(f *testing.F) {
 		f.Add(ask(name, dns.TypeA), false)
 		f.Add(ask(name, dns.TypeAAAA, 1232), true)
 		f.Add(ask(name, dns.TypeANY, 700), false)
+	}
+	for _, option := range []string{"\x00\x08\x00\x07\x00\x01\x18\x00\x0a\x01\x00", "\x00\x08\x00\x08\x00\x02\x20\x00\xfd\x00\x00\x01", "\x00\x0b\x00\x00", "\x00\x0a\x00\x08cookie88"} {
+		q := append(ask("app.example.lan.", dns.TypeA, 1232), option...)
+		q[len(q)-len(option)-1] = byte(len(option))
+		f.Add(q, false)
 	}
 	f.Add(append(ask("mail.example.lan.", dns.TypeA, 1232), 0, 10, 0, 8), false)
 	f.Fuzz(func(t *testing.T, msg []byte, tcp bool) {

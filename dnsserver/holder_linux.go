@@ -17,8 +17,7 @@ import (
 // tcpListen is a listening socket's state in /proc/net/tcp.
 const tcpListen = "0A"
 
-// portHolder says which program has a port, as far as /proc tells; "" when it
-// does not.
+// portHolder says which program has a port, as far as /proc tells.
 func portHolder(transport string, addr netip.AddrPort) string {
 	var inode string
 	for _, family := range []string{"", "6"} {
@@ -31,11 +30,11 @@ func portHolder(transport string, addr netip.AddrPort) string {
 		}
 	}
 	if inode == "" {
-		return ""
+		return anotherProgram
 	}
 	fds, err := filepath.Glob("/proc/[0-9]*/fd/*")
 	if err != nil {
-		return ""
+		return anotherProgram
 	}
 	for _, fd := range fds {
 		link, err := os.Readlink(fd)
@@ -49,7 +48,7 @@ func portHolder(transport string, addr netip.AddrPort) string {
 		}
 		return fmt.Sprintf("%s (process %s)", bytes.TrimSpace(name), pid)
 	}
-	return ""
+	return anotherProgram
 }
 
 // socketInode looks a socket up in one of the /proc/net tables: one that is

@@ -101,6 +101,9 @@ func (n *network) change(s *Server, want []netip.AddrPort) (leave []*listener, e
 	if !n.opened {
 		return nil, nil
 	}
+	if err := n.overlap(want); err != nil {
+		return nil, err
+	}
 	var next, added []*listener
 	for _, a := range want {
 		i := slices.IndexFunc(n.open, func(l *listener) bool { return l.want == a })
@@ -108,6 +111,7 @@ func (n *network) change(s *Server, want []netip.AddrPort) (leave []*listener, e
 			next = append(next, n.open[i])
 			continue
 		}
+		// Ports of 0 may be listed twice: each takes a free one.
 		l, err := openListener(a, len(s.udpCounts))
 		if err != nil {
 			for _, l := range added {
@@ -129,6 +133,33 @@ func (n *network) change(s *Server, want []netip.AddrPort) (leave []*listener, e
 		}
 	}
 	return leave, nil
+}
+
+// overlap refuses addresses that cannot be open at the same time: two that are
+// wanted, or one that is wanted and one that is open and closes only after it.
+func (n *network) overlap(want []netip.AddrPort) error {
+	for i, a := range want {
+		for _, b := range want[:i] {
+			if overlaps(a, b) {
+				return fmt.Errorf("listen on %s: %s in dns.listen covers it: remove one of them", a, b)
+			}
+		}
+		for _, l := range n.open {
+			if l.want != a && overlaps(a, l.addr) {
+				return fmt.Errorf("listen on %s: this server listens on %s: restart it to change from one to the other", a, l.addr)
+			}
+		}
+	}
+	return nil
+}
+
+// overlaps says whether two addresses are the same or one is the other's
+// wildcard. Ports of 0 take free ones.
+func overlaps(a, b netip.AddrPort) bool {
+	if a.Port() != b.Port() || a.Port() == 0 || a.Addr().Is4() != b.Addr().Is4() {
+		return false
+	}
+	return a.Addr() == b.Addr() || a.Addr().IsUnspecified() || b.Addr().IsUnspecified()
 }
 
 // start begins to serve a listener.
@@ -231,15 +262,14 @@ func family(a netip.AddrPort) string {
 	return "6"
 }
 
+// anotherProgram holds a port when nobody knows which one does.
+const anotherProgram = "another program"
+
 // listenError says what is in the way and what can be done.
 func listenError(transport string, addr netip.AddrPort, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		who := "another program"
-		if h := portHolder(transport, addr); h != "" {
-			who = h
-		}
-		return fmt.Errorf("listen on %s over %s: the port is taken by %s: choose another port in dns.listen, or stop that program: %w", addr, transport, who, err)
+		return fmt.Errorf("listen on %s over %s: the port is taken by %s: choose another port in dns.listen, or stop that program: %w", addr, transport, portHolder(transport, addr), err)
 	case errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("listen on %s over %s: ports below 1024 need the capability CAP_NET_BIND_SERVICE: grant it or choose a higher port in dns.listen: %w", addr, transport, err)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
@@ -255,8 +285,12 @@ const (
 	lastWait  = time.Second
 )
 
-// pause waits, longer each time, or until done. It says whether to go on.
-func pause(wait *time.Duration, done <-chan struct{}) bool {
+// pause waits after a fault of a socket, longer each time, or until done, and
+// says whether to go on. The first of a row is told.
+func (s *Server) pause(wait *time.Duration, done <-chan struct{}, fault error) bool {
+	if *wait == 0 {
+		s.log.Warn("taking in queries failed; it is tried again", "error", fault)
+	}
 	*wait = min(max(2**wait, firstWait), lastWait)
 	t := time.NewTimer(*wait)
 	defer t.Stop()

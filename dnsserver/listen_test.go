@@ -126,6 +126,41 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
+// If this fails, a dns.listen that cannot work is said to be another program's
+// fault.
+func TestOverlappingAddresses(t *testing.T) {
+	tests := []struct {
+		name       string
+		open, want string
+		err        string
+	}{
+		{"twice", "", "127.0.0.1:5353 127.0.0.1:5353", "listen on 127.0.0.1:5353: 127.0.0.1:5353 in dns.listen covers it: remove one of them"},
+		{"wildcard", "", "0.0.0.0:5353 127.0.0.1:5353", "listen on 127.0.0.1:5353: 0.0.0.0:5353 in dns.listen covers it: remove one of them"},
+		{"later", "127.0.0.1:5353", "0.0.0.0:5353", "listen on 0.0.0.0:5353: this server listens on 127.0.0.1:5353: restart it to change from one to the other"},
+		{"both families", "", "0.0.0.0:5353 [::]:5353", ""},
+		{"other ports", "127.0.0.1:5353", "127.0.0.1:5353 127.0.0.1:5354", ""},
+		{"free ports", "", "127.0.0.1:0 127.0.0.1:0", ""},
+	}
+	for _, tt := range tests {
+		var n network
+		for _, a := range strings.Fields(tt.open) {
+			at := netip.MustParseAddrPort(a)
+			n.open = append(n.open, &listener{want: at, addr: at})
+		}
+		var want []netip.AddrPort
+		for _, a := range strings.Fields(tt.want) {
+			want = append(want, netip.MustParseAddrPort(a))
+		}
+		got := ""
+		if err := n.overlap(want); err != nil {
+			got = err.Error()
+		}
+		if got != tt.err {
+			t.Errorf("%s: error %q, want %q", tt.name, got, tt.err)
+		}
+	}
+}
+
 // If this fails, a change of dns.listen needs a restart, or a failed one loses
 // the addresses that were served.
 func TestReloadOfAddresses(t *testing.T) {

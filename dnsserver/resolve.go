@@ -191,12 +191,12 @@ func (r *resolver) addresses(e *serviceEntry, b *poolBody, name string) bool {
 	if r.qtype == dns.TypeAAAA {
 		list = b.answer.IPv6
 	}
-	count := len(list)
+	count, first := len(list), rotation(r.turn, len(list))
 	if r.most > 0 {
 		count = min(count, r.most)
 	}
 	for i := range count {
-		a := list[(int(r.turn%uint32(len(list)))+i)%len(list)]
+		a := list[(first+i)%len(list)]
 		if r.qtype == dns.TypeA {
 			r.out.answer = append(r.out.answer, &dns.A{Hdr: h, A: net.IP(a.AsSlice())})
 		} else {

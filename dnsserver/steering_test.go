@@ -97,12 +97,49 @@ func TestRotation(t *testing.T) {
 		}
 	}
 	for _, a := range list {
-		if first[a] < 5 || seen[a] != 80 {
+		if first[a] < 8 || seen[a] < 70 {
 			t.Errorf("%s was first %d times of 110 and seen %d times, want about 10 and 80", a, first[a], seen[a])
 		}
 	}
 	if found := s.Lookup("berlin", "app.example.lan", dns.TypeA); len(found.Addresses) != len(list) {
 		t.Errorf("Lookup gives %d addresses, want all %d", len(found.Addresses), len(list))
+	}
+}
+
+// If this fails, clients that ask for both families get the same first node every
+// time.
+func TestRotationWithBothFamilies(t *testing.T) {
+	s := lanServer(t)
+	s.SetAnswer("berlin", "default", answer("10.1.0.11", "10.1.0.12", "fd00:1::11", "fd00:1::12"))
+	first := map[string]int{}
+	for range 100 {
+		for _, qtype := range []uint16{dns.TypeA, dns.TypeAAAA} {
+			first[addressesOf(exchange(t, s, "10.1.0.1", ask("app.example.lan.", qtype), false))[0]]++
+		}
+	}
+	for _, a := range []string{"10.1.0.11", "10.1.0.12", "fd00:1::11", "fd00:1::12"} {
+		if first[a] < 40 {
+			t.Errorf("%s was first %d times of 100", a, first[a])
+		}
+	}
+}
+
+// If this fails, the dashboard says that a client belongs to another site than
+// its answers.
+func TestSiteOf(t *testing.T) {
+	s := lanServer(t)
+	for client, want := range map[string]struct {
+		site  string
+		known bool
+	}{
+		"10.1.0.1": {"berlin", true}, "10.1.0.99": {"hamburg", true}, "::ffff:10.3.0.1": {"munich", true}, "192.0.2.1": {"hamburg", false},
+	} {
+		if site, known := s.SiteOf(netip.MustParseAddr(client)); site != want.site || known != want.known {
+			t.Errorf("%s: %s, %t, want %v", client, site, known, want)
+		}
+	}
+	if site, known := newServer(t, &Config{}).SiteOf(netip.MustParseAddr("10.1.0.1")); site != "" || !known {
+		t.Errorf("without views: %q, %t", site, known)
 	}
 }
 

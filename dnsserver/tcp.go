@@ -37,7 +37,7 @@ func (s *Server) accept(l *listener) {
 	for {
 		conn, err := l.streams.Accept()
 		if err != nil {
-			if errors.Is(err, net.ErrClosed) || !pause(&wait, l.done) {
+			if errors.Is(err, net.ErrClosed) || !s.pause(&wait, l.done, err) {
 				return
 			}
 			continue

@@ -50,7 +50,7 @@ func (p *packetSocket) serve(w *worker, done <-chan struct{}) {
 	for {
 		n, oobn, _, from, err := p.conn.ReadMsgUDPAddrPort(in, oob)
 		if err != nil {
-			if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed) || !pause(&wait, done) {
+			if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed) || !w.server.pause(&wait, done, err) {
 				return
 			}
 			continue

@@ -132,7 +132,7 @@ func plainOptions(b []byte) bool {
 			return false
 		}
 		code, n := binary.BigEndian.Uint16(b), int(binary.BigEndian.Uint16(b[2:]))
-		if len(b) < 4+n || !ignored(code, n) {
+		if len(b) < 4+n || !plain(code, b[4:4+n]) {
 			return false
 		}
 		b = b[4+n:]
@@ -140,14 +140,36 @@ func plainOptions(b []byte) bool {
 	return true
 }
 
-// ignored says whether an option of that code and length is skipped without a
-// look inside.
-func ignored(code uint16, n int) bool {
-	switch code {
-	case dns.EDNS0NSID, dns.EDNS0PADDING:
+// plain says whether an option is skipped without an answer to it.
+func plain(code uint16, b []byte) bool {
+	switch {
+	case code == dns.EDNS0NSID, code == dns.EDNS0PADDING:
 		return true
-	case dns.EDNS0COOKIE:
-		return n == 8 || n >= 16 && n <= 40 // RFC 7873 section 4
+	case code == dns.EDNS0COOKIE:
+		return len(b) == 8 || len(b) >= 16 && len(b) <= 40 // RFC 7873 section 4
+	case code == dns.EDNS0SUBNET:
+		return plainSubnet(b)
+	case code == dns.EDNS0TCPKEEPALIVE:
+		return len(b) == 0
+	default:
+		return code >= firstUnknownOption
+	}
+}
+
+// firstUnknownOption is above all options that anybody looks into.
+const firstUnknownOption = 64
+
+// plainSubnet says whether b is a well-formed client subnet (RFC 7871 section
+// 6). It steers nothing: views go by who asks.
+func plainSubnet(b []byte) bool {
+	if len(b) < 4 || b[3] != 0 || len(b)-4 != (int(b[2])+7)/8 {
+		return false
+	}
+	switch binary.BigEndian.Uint16(b) {
+	case 1:
+		return b[2] <= 32
+	case 2:
+		return b[2] <= 128
 	default:
 		return false
 	}
