@@ -93,10 +93,14 @@ func inherit(l *line, old *node, f Family) {
 }
 
 // buildChecks follows each probe by its key: one whose definition has changed
-// is a new one (O2).
+// is a new one, and a result of those before that is still to come counts no
+// more (O2).
 func (m *Machine) buildChecks(l *line, old []checkClock) {
 	probes := make(map[string]SavedProbe, len(l.node.cfg.Probes))
 	checks := make([]checkClock, len(l.node.cfg.Probes))
+	if !slices.EqualFunc(old, l.node.cfg.Probes, func(c checkClock, p Probe) bool { return c.key == p.Key }) {
+		l.notBefore = m.now.Boot
+	}
 	for i, p := range l.node.cfg.Probes {
 		if mem, known := l.Probes[p.Key]; known {
 			probes[p.Key] = mem

@@ -11,13 +11,14 @@ type line struct {
 	checks []checkClock // beside Node.Probes
 
 	// failing: a failing clock runs, since the start of the first failed probe.
-	// frozen is the blind time that does not count; while blind, the clock has
-	// stood still since blindSince (O5).
-	failing    bool
-	failStart  time.Duration
-	frozen     time.Duration
-	blind      bool
-	blindSince time.Duration
+	// frozen is the blind time that does not count (O5).
+	failing   bool
+	failStart time.Duration
+	frozen    time.Duration
+	// blind: the line's witnesses do not answer, since blindSince; else they
+	// did not the last time from blindSince to blindUntil (O5).
+	blind                  bool
+	blindSince, blindUntil time.Duration
 
 	// free is when an operator's hold ended: a failing clock starts no earlier
 	// (N7).
@@ -84,13 +85,23 @@ func (l *line) enter(m *Machine, w Word) {
 
 // startFailing starts the failing clock with the row of failures under way.
 func (l *line) startFailing(at time.Duration) {
-	l.failing, l.failStart, l.frozen, l.blind = true, at, 0, false
+	l.failing, l.failStart, l.frozen = true, at, 0
 	l.round = round{}
+	if !l.blind {
+		l.unfreeze()
+	}
+}
+
+// unfreeze counts the last blind time, as far as the clock ran in it (O5).
+func (l *line) unfreeze() {
+	if from := max(l.blindSince, l.failStart); l.blindUntil > from {
+		l.frozen += l.blindUntil - from
+	}
 }
 
 // stopFailing ends it.
 func (l *line) stopFailing() {
-	l.failing, l.blind, l.round = false, false, round{}
+	l.failing, l.round = false, round{}
 }
 
 // restart begins all clocks of the line anew (O5).
@@ -110,13 +121,12 @@ func (l *line) restart(now time.Duration) {
 // follow keeps the line's blind time with what its witnesses say (O5).
 func (l *line) follow(p proof) {
 	switch {
-	case !l.failing:
 	case p.broken && !l.blind:
 		l.blind, l.blindSince = true, p.since
 	case p.works && l.blind:
-		l.blind = false
-		if from := max(l.blindSince, l.failStart); p.seen > from {
-			l.frozen += p.seen - from
+		l.blind, l.blindUntil = false, p.seen
+		if l.failing {
+			l.unfreeze()
 		}
 		l.round = round{}
 	}
