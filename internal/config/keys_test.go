@@ -190,7 +190,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 		"testdata/schema.json":        Schema(),
 	} {
 		if updating() {
-			if err := os.WriteFile(path, made, 0o644); err != nil { //nolint:gosec // a file of the repository
+			if err := os.WriteFile(path, made, 0o644); err != nil {
 				t.Fatal(err)
 			}
 			continue
@@ -231,8 +231,15 @@ func TestWorkedExample(t *testing.T) {
 func TestSuggestions(t *testing.T) {
 	list := []string{"threshold", "grace", "nodes", "mode", "a", "hamburg"}
 	for _, tt := range []struct{ in, want string }{
-		{"treshold", "threshold"}, {"thersohld", "threshold"}, {"THRESHOLD", "threshold"},
-		{"node", "nodes"}, {"mdoe", "mode"}, {"b", ""}, {"berlin", ""}, {"hambrug", "hamburg"}, {"", ""},
+		{"treshold", "threshold"},
+		{"thersohld", "threshold"},
+		{"THRESHOLD", "threshold"},
+		{"node", "nodes"},
+		{"mdoe", "mode"},
+		{"b", ""},
+		{"berlin", ""},
+		{"hambrug", "hamburg"},
+		{"", ""},
 	} {
 		t.Run(fmt.Sprintf("%q", tt.in), func(t *testing.T) {
 			if got := nearest(tt.in, list); got != tt.want {

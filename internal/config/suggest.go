@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -60,14 +59,4 @@ func words(list []string) string {
 		return strings.Join(list, "")
 	}
 	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
-}
-
-// quoted is words with each in quotes, sorted.
-func quoted(list []string) string {
-	q := make([]string, 0, len(list))
-	for _, s := range list {
-		q = append(q, fmt.Sprintf("%q", s))
-	}
-	slices.Sort(q)
-	return words(q)
 }

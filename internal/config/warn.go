@@ -172,7 +172,7 @@ func (b *builder) doubtLine(k *siteKeys, s *sites.Site) {
 	if len(k.Targets) > 0 && k.Targets[0].At.File != "" {
 		at = k.Targets[0].At
 	}
-	b.warn(at, "site %s is remote and its answers are published by the built-in server alone: its clients lose the names together with the line to the controller; give it a secondary of its own, or \"local: true\" if the controller stands there", s.Name)
+	b.warn(at, "site %s is remote and its answers are published by the built-in server alone: its clients lose the names together with the line to the controller (targets and secondaries at the site, which prevent that, are not in this version); say \"local: true\" if the controller stands there", s.Name)
 }
 
 // has says whether a site has a service.

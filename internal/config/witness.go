@@ -35,6 +35,12 @@ func (b *builder) witnesses(k *siteKeys, s *sites.Site) {
 		case o.Word.V == "resolver":
 			b.resolvers(k, s, o.Word.At, seen)
 		case o.Word.V == "nodes":
+			if s.WitnessNodes {
+				b.fault(o.Word.At, "the witness \"nodes\" stands twice, expected it once")
+			}
+			if len(s.Nodes) < 2 {
+				b.fault(o.Word.At, "site %s has one node, expected another: it cannot be its own witness", s.Name)
+			}
 			s.WitnessNodes = true
 		default:
 			b.probeWitness(s, o, seen)
@@ -87,7 +93,7 @@ func (b *builder) probeWitness(s *sites.Site, o *witnessKeys, seen *seenNames) {
 	prober, _ := b.prober(&o.probeKind)
 	name := o.Type.V + " " + o.Address.V.String()
 	if o.Type.V == "tcp" {
-		name = "tcp " + netip.AddrPortFrom(o.Address.V, uint16(o.Port.V)).String() //nolint:gosec // 1 to 65535
+		name = "tcp " + netip.AddrPortFrom(o.Address.V, uint16(o.Port.V)).String()
 	}
 	if o.Type.V == "http" {
 		name = fmt.Sprintf("http %s %s", o.Address.V, o.URL.V)

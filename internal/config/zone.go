@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/miekg/dns"
@@ -31,8 +32,13 @@ type zoneTable struct {
 }
 
 func (t *zoneTable) add(r record) {
-	t.records = append(t.records, r.rr)
 	name := trimDot(r.rr.Header().Name)
+	for _, other := range t.byName[name] {
+		if dns.IsDuplicate(other.rr, r.rr) {
+			return // a record set holds each record once (RFC 2181, section 5)
+		}
+	}
+	t.records = append(t.records, r.rr)
 	t.byName[name] = append(t.byName[name], r)
 }
 
@@ -89,6 +95,7 @@ func (b *builder) zone(k *zoneKeys, name string) *zoneTable {
 	}
 	b.apex(k, t)
 	b.hold(t)
+	b.sameTTL(t)
 	return t
 }
 
@@ -106,7 +113,9 @@ func (b *builder) apex(k *zoneKeys, t *zoneTable) {
 	}
 	primary := ""
 	if ns != nil {
-		primary = ns.rr.(*dns.NS).Ns
+		if rr, ok := ns.rr.(*dns.NS); ok {
+			primary = rr.Ns
+		}
 	}
 	for _, v := range k.NS {
 		server := string(v.V)
@@ -167,10 +176,8 @@ func (b *builder) hold(t *zoneTable) {
 // isService says whether a service answers for the name.
 func (b *builder) isService(name string) bool {
 	for _, s := range b.cfg.Sites.Services {
-		for _, h := range s.Hosts {
-			if h == name {
-				return true
-			}
+		if slices.Contains(s.Hosts, name) {
+			return true
 		}
 	}
 	return false

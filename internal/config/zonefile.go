@@ -64,8 +64,7 @@ func (in *inclusion) place(err error) Pos {
 
 // zoneError says what is wrong without the place, which stands before it.
 func zoneError(err error) string {
-	var outside *fs.PathError
-	if errors.As(err, &outside) {
+	if outside, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Sprintf("$INCLUDE %s: %s (files in the zone file's folder and below can be included)", outside.Path, outside.Err)
 	}
 	text := err.Error()
@@ -139,9 +138,8 @@ func (in *inclusion) open(name string) (*zoneReader, error) {
 	path := filepath.Join(in.folder, name)
 	data, err := in.disk.read(in.folder, name, maxZoneFile)
 	if err != nil {
-		var pe *fs.PathError
-		if errors.As(err, &pe) {
-			err = pe.Err
+		if inner, ok := errors.AsType[*fs.PathError](err); ok {
+			err = inner.Err
 		}
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
