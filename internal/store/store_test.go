@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,7 @@ func child(role, dir string) int {
 	for name, run := range systemRoles() {
 		roles[name] = run
 	}
+	runtime.LockOSThread() // strace counts the system calls of each thread apart
 	if err := roles[role](dir); err != nil {
 		fmt.Println(err)
 		return 1
