@@ -44,6 +44,7 @@ const (
 	ConfigReloaded Kind = "config_reloaded"
 	ConfigRejected Kind = "config_rejected"
 	StoreFailed    Kind = "store_failed"
+	StoreRecovered Kind = "store_recovered"
 )
 
 // Kinds lists every kind of event, in the order in which they are described.
@@ -53,7 +54,7 @@ func Kinds() []Kind {
 		NodeOffline, NodeOnline, ProbeNeverUp, ProbeFailed, ProbeRecovered, ProbeStale, ProbeFresh,
 		SiteDown, SiteUp, ResolverDown, ResolverUp, ControllerIsolated, ControllerReconnected, ClockSuspect,
 		PoolOutageStarted, PoolOutageResolved, Paused, Resumed, MoveHeld, WindowSkipped, RestartLoop,
-		ConfigReloaded, ConfigRejected, StoreFailed,
+		ConfigReloaded, ConfigRejected, StoreFailed, StoreRecovered,
 	}
 }
 

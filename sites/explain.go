@@ -43,7 +43,7 @@ func (m *Machine) explainTaken(n *node) string {
 	if h.By != "" {
 		t += " by " + h.By
 	}
-	t += m.untilText(h.Until)
+	t += m.endText(h)
 	if h.Reason != "" {
 		t += " (" + h.Reason + ")"
 	}
@@ -199,7 +199,7 @@ func (m *Machine) ExplainPool(id PoolID) string {
 		t += " as a last resort: nothing can serve it"
 	}
 	if p.Paused != nil {
-		t += ". It is paused" + m.untilText(p.Paused.Until) + ": nothing of it moves by itself"
+		t += ". It is paused" + m.endText(p.Paused) + ": nothing of it moves by itself"
 	}
 	if h := m.horizon(p); h < Forever {
 		t += ". A change is near (within " + dur(max(h, time.Second)) + "), so its TTL is low"

@@ -62,9 +62,7 @@ func (m *Machine) takeOut(s *site, nodes []*node, c *Command) Reply {
 		return refuse("Refused: %s. Give the site an emergency_site, wait until another node answers, or use --force.", why)
 	}
 	hold := Hold{By: c.By, Reason: c.Reason, Since: m.now.Wall}
-	if c.For > 0 {
-		hold.Until = m.now.Wall.Add(c.For)
-	}
+	hold.last(c.For, m.now)
 	var done []string
 	for _, n := range nodes {
 		h := hold
@@ -74,7 +72,7 @@ func (m *Machine) takeOut(s *site, nodes []*node, c *Command) Reply {
 			e.Kind, e.Text = NodeDisabled, m.disabledText(n, &h)
 		} else {
 			n.Maintenance = &h
-			e.Kind, e.Text = FailoverMaintenance, m.maintenanceText(n, &h, h.Until)
+			e.Kind, e.Text = FailoverMaintenance, m.maintenanceText(n, &h, m.endText(&h))
 		}
 		if !n.Replaced {
 			h.Event = m.node(n, e)
@@ -95,9 +93,7 @@ func (m *Machine) putBack(s *site, nodes []*node, c *Command) Reply {
 		case c.Verb == Enable && n.Disabled != nil:
 			m.enable(n, c.Reason, c.By)
 		case c.Verb == MaintenanceEnd && n.maintained():
-			if w := s.covered(n); w != nil {
-				n.WindowSkip = w.change
-			}
+			n.WindowSkip = s.coveredUntil(n)
 			m.endMaintenance(n, c.Reason, c.By)
 		default:
 			continue
@@ -118,15 +114,20 @@ func (m *Machine) putBack(s *site, nodes []*node, c *Command) Reply {
 
 // endMaintenance ends the maintenance of an operator and of a window.
 func (m *Machine) endMaintenance(n *node, reason, by string) {
-	var began uint64
-	for _, h := range [...]*Hold{n.Window, n.Maintenance} {
-		if h != nil {
-			began = h.Event
-		}
+	ended := n.Maintenance
+	if ended == nil {
+		ended = n.Window
 	}
 	n.Maintenance, n.Window = nil, nil
+	m.maintenanceEnded(n, ended, Event{By: by, Reason: reason})
+}
+
+// maintenanceEnded tells of it, and lets the node come back unless it is held
+// otherwise.
+func (m *Machine) maintenanceEnded(n *node, ended *Hold, e Event) {
 	if !n.Replaced {
-		m.node(n, Event{Kind: FailoverMaintenance, Resolves: began, By: by, Reason: reason, Text: m.maintenanceEndText(n, "")})
+		e.Kind, e.Resolves, e.Text = FailoverMaintenance, ended.Event, m.maintenanceEndText(n, e.Reason)
+		m.node(n, e)
 	}
 	m.release(n)
 }
@@ -226,9 +227,7 @@ func (m *Machine) pauses(s *site, c *Command) Reply {
 		switch {
 		case c.Verb == Pause && p.Paused == nil:
 			p.Paused = &Hold{By: c.By, Reason: c.Reason, Since: m.now.Wall}
-			if c.For > 0 {
-				p.Paused.Until = m.now.Wall.Add(c.For)
-			}
+			p.Paused.last(c.For, m.now)
 			p.Paused.Event = m.poolEvent(p, Event{Kind: Paused, By: c.By, Reason: c.Reason, Text: m.pausedText(p)})
 			m.changed(s)
 			done = append(done, name+" is paused.")

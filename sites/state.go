@@ -158,10 +158,30 @@ type Hold struct {
 	Since  time.Time `json:"since"`
 	// Until is when it ends by itself; zero means when it is ended.
 	Until time.Time `json:"until,omitzero"`
+	// Lasts stands in for Until while the wall clock cannot be right (O6): it
+	// counts from when the clock is.
+	Lasts time.Duration `json:"lasts,omitempty"`
 	// Event is the one that it began with.
 	Event uint64 `json:"event,omitempty"`
 }
 
+// last has the hold end by itself after d; 0 means never.
+func (h *Hold) last(d time.Duration, now Instant) {
+	switch {
+	case d <= 0:
+	case now.Suspect:
+		h.Lasts = d
+	default:
+		h.Until, h.Lasts = now.Wall.Add(d), 0
+	}
+}
+
+// over says whether the hold has ended by itself. It must not be asked while
+// the wall clock cannot be right (O6).
 func (h *Hold) over(now Instant) bool {
-	return h != nil && !h.Until.IsZero() && !now.Suspect && !now.Wall.Before(h.Until)
+	if h == nil {
+		return false
+	}
+	h.last(h.Lasts, now)
+	return !h.Until.IsZero() && !now.Wall.Before(h.Until)
 }

@@ -63,7 +63,7 @@ func (m *Machine) poolResolvedText(p *pool) string {
 }
 
 func (m *Machine) pausedText(p *pool) string {
-	t := p.label() + " is paused" + m.untilText(p.Paused.Until) + ": nothing of it moves by itself."
+	t := p.label() + " is paused" + m.endText(p.Paused) + ": nothing of it moves by itself."
 	return t + " `dnsteer resume " + p.label() + "` ends it."
 }
 
@@ -76,12 +76,20 @@ func (m *Machine) untilText(t time.Time) string {
 	return " until " + m.clock(t)
 }
 
-func (m *Machine) maintenanceText(n *node, h *Hold, until time.Time) string {
+// endText says when a hold ends by itself.
+func (m *Machine) endText(h *Hold) string {
+	if h.Lasts > 0 {
+		return " for " + dur(h.Lasts) + " once the clock is right"
+	}
+	return m.untilText(h.Until)
+}
+
+func (m *Machine) maintenanceText(n *node, h *Hold, until string) string {
 	t := fmt.Sprintf("%s/%s is in maintenance", n.site.Name, n.Name)
 	if h.By != "" {
 		t += " by " + h.By
 	}
-	t += m.untilText(until)
+	t += until
 	if h.Reason != "" {
 		t += " (" + h.Reason + ")"
 	}
@@ -101,7 +109,7 @@ func (m *Machine) disabledText(n *node, h *Hold) string {
 	if h.By != "" {
 		t += " by " + h.By
 	}
-	t += m.untilText(h.Until)
+	t += m.endText(h)
 	if h.Reason != "" {
 		t += " (" + h.Reason + ")"
 	}

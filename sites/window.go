@@ -98,8 +98,9 @@ func (m *Machine) expire(s *site) {
 		return
 	}
 	for _, n := range s.nodes {
-		if n.Maintenance.over(m.now) {
-			m.endMaintenance(n, "its time is over", "")
+		if h := n.Maintenance; h.over(m.now) {
+			n.Maintenance = nil
+			m.maintenanceEnded(n, h, Event{Reason: "its time is over"})
 		}
 		if n.Disabled.over(m.now) {
 			m.enable(n, "its time is over", "")
@@ -126,13 +127,12 @@ func (m *Machine) expire(s *site) {
 // applyWindows begins and ends the maintenance of windows (C5).
 func (m *Machine) applyWindows(s *site) {
 	for _, n := range s.nodes {
-		if n.Window == nil || s.covered(n) != nil {
+		if n.Window == nil || !s.coveredUntil(n).IsZero() {
 			continue
 		}
 		hold := n.Window
 		n.Window = nil
-		m.node(n, Event{Kind: FailoverMaintenance, Resolves: hold.Event, By: hold.By, Text: m.maintenanceEndText(n, "the window is over")})
-		m.release(n)
+		m.maintenanceEnded(n, hold, Event{By: hold.By, Reason: "the window is over"})
 	}
 	for i := range s.windows {
 		w := &s.windows[i]
@@ -167,7 +167,7 @@ func (m *Machine) beginWindow(n *node, w *windowClock) {
 	n.Window = hold
 	hold.Event = m.node(n, Event{
 		Kind: FailoverMaintenance, By: hold.By,
-		Text: m.maintenanceText(n, hold, w.change),
+		Text: m.maintenanceText(n, hold, m.untilText(w.change)),
 	})
 	m.take(n)
 }
@@ -176,12 +176,13 @@ func (w *windowClock) covers(n *node) bool {
 	return w.cfg.Nodes == nil || slices.Contains(w.cfg.Nodes, n.index)
 }
 
-// covered gives the open window that the node is in.
-func (s *site) covered(n *node) *windowClock {
+// coveredUntil gives the end of the last of the open windows that the node is
+// in; the zero time if it is in none.
+func (s *site) coveredUntil(n *node) (end time.Time) {
 	for i := range s.windows {
-		if w := &s.windows[i]; w.active && w.covers(n) {
-			return w
+		if w := &s.windows[i]; w.active && w.covers(n) && end.Before(w.change) {
+			end = w.change
 		}
 	}
-	return nil
+	return end
 }
