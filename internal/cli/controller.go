@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/config"
+)
+
+// client asks the running controller.
+func (c *commands) client() *api.Client { return api.NewClient(c.socketPath()) }
+
+func (c *commands) socketPath() string {
+	if c.socket != "" {
+		return c.socket
+	}
+	state := config.StatePath(c.config)
+	if state == "" {
+		state = defaultState
+	}
+	return filepath.Join(state, api.SocketName)
+}
+
+// asking runs what asks the controller.
+func (c *commands) asking(run func(ctx context.Context, client *api.Client, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		client := c.client()
+		defer client.Close()
+		return run(cmd.Context(), client, args)
+	}
+}
+
+// target splits SITE or SITE/NAME.
+func target(arg string) (site, name string, err error) {
+	site, name, cut := strings.Cut(arg, "/")
+	if site == "" || cut && name == "" || strings.Contains(name, "/") {
+		return "", "", &exit{wrongUse, fmt.Errorf("%q is neither SITE nor SITE/NAME", arg)}
+	}
+	return site, name, nil
+}
+
+// completeTime bounds how long a shell waits for names.
+const completeTime = time.Second
+
+// what can be completed to.
+type offer uint8
+
+const (
+	offerSites offer = 1 << iota
+	offerNodes
+	offerPools
+	offerHosts
+)
+
+// complete offers the names that the running controller knows; nothing where
+// none answers.
+func (c *commands) complete(what offer) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
+		defer cancel()
+		client := c.client()
+		defer client.Close()
+		status, err := client.Status(ctx)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return offered(&status, what), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func offered(status *api.Status, what offer) (names []string) {
+	for i := range status.Sites {
+		s := &status.Sites[i]
+		if what&offerSites != 0 {
+			names = append(names, s.Name)
+		}
+		if what&offerNodes != 0 {
+			for j := range s.Nodes {
+				names = append(names, s.Name+"/"+s.Nodes[j].Name)
+			}
+		}
+		if what&offerPools != 0 {
+			for j := range s.Pools {
+				names = append(names, s.Name+"/"+s.Pools[j].Name)
+			}
+		}
+	}
+	if what&offerHosts != 0 {
+		for i := range status.Services {
+			names = append(names, status.Services[i].Hosts...)
+		}
+	}
+	return names
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+func (c *commands) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Show what is wrong, then every site with its nodes and answers",
+		Long: `Show what is wrong, then every site with its nodes and answers.
+
+STATE of a node is pending, up, failing, out, recovering, returning,
+maintenance or disabled; FOR says how long it has been in it.`,
+		Args: noArguments, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: c.asking(func(ctx context.Context, client *api.Client, _ []string) error {
+			s, err := client.Status(ctx)
+			if err != nil {
+				return err
+			}
+			return c.print(s, func(p *printer) { statusTable(p, &s) })
+		}),
+	}
+}
+
+func statusTable(p *printer, s *api.Status) {
+	if len(s.Problems) == 0 {
+		p.line("%s", p.paint(green, "All is well."))
+	} else {
+		p.line("%s", p.paint(red, "Problems"))
+		for _, text := range s.Problems {
+			p.para("  ! ", text)
+		}
+	}
+	for i := range s.Sites {
+		p.line("")
+		siteTable(p, &s.Sites[i], s.Time)
+	}
+	p.line("")
+	p.para("", fmt.Sprintf("dnsteer %s, %s, runs for %s.", s.Version, s.Instance, ago(s.Time.Sub(s.Started))))
+	p.para("", fmt.Sprintf("Configuration: %s, read at %s.", s.Config.Path, moment(s.Config.Loaded, s.Time)))
+	if n := len(s.Config.Warnings); n > 0 {
+		p.para("", fmt.Sprintf("It has warnings (%d): `dnsteer check` prints them.", n))
+	}
+	if d := s.DNS; d != nil {
+		p.para("", fmt.Sprintf("DNS: %s, %d queries.", strings.Join(d.Listen, ", "), d.Queries))
+	}
+}
+
+func siteTable(p *printer, s *sites.SiteView, now time.Time) {
+	word, c := strings.ReplaceAll(string(s.Condition), "_", " "), green
+	if s.Condition != sites.SiteIsUp {
+		c = red
+	}
+	p.line("%s  %s for %s", p.paint(bold, s.Name), p.paint(c, word), ago(now.Sub(s.Since)))
+	if s.Condition != sites.SiteIsUp {
+		p.para("  ", s.Explain)
+	}
+	if len(s.Nodes) > 0 {
+		rows := [][]cell{{{"NODE", dim}, {"STATE", dim}, {"FOR", dim}, {"NEXT", dim}}}
+		for i := range s.Nodes {
+			n := &s.Nodes[i]
+			rows = append(rows, []cell{{n.Name, plain}, {string(n.Word), wordColor(n.Word)}, {ago(now.Sub(n.Since)), plain}, {next(n, now), plain}})
+		}
+		p.table("  ", rows)
+	}
+	rows := [][]cell{{{"POOL", dim}, {"ANSWERS", dim}}}
+	for i := range s.Pools {
+		pool := &s.Pools[i]
+		text, c := answers(pool)
+		rows = append(rows, []cell{{pool.Name, plain}, {text, c}})
+	}
+	p.table("  ", rows)
+}
+
+func wordColor(w sites.Word) color {
+	switch w {
+	case sites.WordUp:
+		return green
+	case sites.WordOut:
+		return red
+	default:
+		return yellow
+	}
+}
+
+// next says what happens to a node next, as far as that is in sight.
+func next(n *sites.NodeView, now time.Time) string {
+	in := func() string { return "in " + ago(n.Next.Sub(now)+time.Second/2) }
+	ahead := n.Next.After(now)
+	text := ""
+	switch n.Word {
+	case sites.WordFailing:
+		switch {
+		case ahead:
+			text = "taken out of DNS " + in() + " unless it answers"
+		case !n.Next.IsZero():
+			text = "taken out of DNS once its site's witness answers"
+		default:
+			text = "stays in DNS for now: see `dnsteer explain`"
+		}
+	case sites.WordRecovering:
+		text = "waits for `dnsteer failback`, or for its witness"
+		if ahead {
+			text = "back in DNS " + in() + " if it answers until then"
+		}
+	case sites.WordOut:
+		text = "comes back after it answers again"
+	case sites.WordReturning:
+		text = "back in DNS as soon as it answers"
+	case sites.WordPending:
+		text = "joins when it first answers"
+	case sites.WordMaintenance, sites.WordDisabled:
+		text = ordered(n, now)
+	}
+	if n.Stale {
+		text = strings.TrimPrefix(text+"; its probes give no results", "; ")
+	}
+	return text
+}
+
+// ordered says what was ordered of a node.
+func ordered(n *sites.NodeView, now time.Time) string {
+	h := n.Ordered
+	if h == nil {
+		return ""
+	}
+	text := "until it is ended"
+	if !h.Until.IsZero() {
+		text = "until " + moment(h.Until, now)
+	}
+	if h.By != "" {
+		text += ", by " + h.By
+	}
+	if h.Reason != "" {
+		text += ": " + h.Reason
+	}
+	return text
+}
+
+// answers says what a pool gives.
+func answers(v *sites.PoolView) (string, color) {
+	var list []string
+	for _, addrs := range [...][]netip.Addr{v.IPv4, v.IPv6} {
+		for _, a := range addrs {
+			list = append(list, a.String())
+		}
+	}
+	text, c := strings.Join(list, ", "), plain
+	if text == "" {
+		text, c = "nothing", red
+	}
+	site, emergency := strings.CutPrefix(v.Serves, "emergency:")
+	switch {
+	case emergency:
+		text, c = text+" from "+site+", which steps in", yellow
+	case v.Serves == "last_resort":
+		text, c = text+" as a last resort", red
+	case v.Active != "":
+		text += " (" + v.Active + " is active)"
+	}
+	if v.Paused != nil {
+		text, c = text+"; paused", yellow
+	}
+	return text, c
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/version"
+)
+
+func (c *commands) checkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Say what is wrong with a configuration, and how fast it fails over",
+		Long: `Read a configuration, a file or a folder, without touching the network. Faults
+are listed with file, line and column, and the exit code is 3. Where there are
+none, the worst case from a failure to empty caches is added up for each site.`,
+		Example: "  dnsteer check config.example.yaml",
+		Args:    takes(0, 1, ""),
+		RunE: func(_ *cobra.Command, args []string) error {
+			path := c.config
+			if len(args) > 0 {
+				path = args[0]
+			}
+			cfg, err := config.Load(path)
+			if err != nil {
+				return err
+			}
+			for _, w := range cfg.Warnings {
+				fmt.Fprintf(c.Err, "warning: %s\n", printable(w.String()))
+			}
+			_, err = fmt.Fprintf(c.Out, "%s: %s\n\n%s", path, cfg.Summary(), cfg.WorstCases())
+			return err
+		},
+	}
+}
+
+func (c *commands) schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of the configuration, for editors",
+		Args:  noArguments, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := c.Out.Write(config.Schema())
+			return err
+		},
+	}
+}
+
+// build says what was built.
+type build struct {
+	Version string    `json:"version"`
+	Date    time.Time `json:"date,omitzero"`
+	Go      string    `json:"go"`
+	System  string    `json:"system"`
+}
+
+func (c *commands) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, when it was built, and with which Go",
+		Args:  noArguments, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error {
+			b := build{version.Version, version.Built(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+			return c.print(b, func(p *printer) {
+				date := ""
+				if !b.Date.IsZero() {
+					date = "built " + b.Date.UTC().Format(time.RFC3339) + ", "
+				}
+				p.line("dnsteer %s (%s%s, %s)", b.Version, date, b.Go, b.System)
+			})
+		},
+	}
+}
