@@ -105,3 +105,20 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+// What a start or a reload costs with 10,000 services.
+func BenchmarkReload(b *testing.B) {
+	cfg := lanConfig(b)
+	for i := range 10_000 {
+		svc := cfg.Services[0]
+		svc.Hosts = []string{fmt.Sprintf("app%d.example.lan", i)}
+		cfg.Services = append(cfg.Services, svc)
+	}
+	s := newServer(b, cfg)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := s.Reload(cfg); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -12,7 +12,8 @@ import (
 // otherwise.
 type Config struct {
 	// Listen lists the addresses that are served over UDP and TCP. A port of 0
-	// takes a free one, the same for both.
+	// takes a free one, the same for both. [::] serves IPv6 alone and stands
+	// beside 0.0.0.0.
 	Listen []netip.AddrPort
 	Zones  []Zone
 	// Views say which site a client belongs to.

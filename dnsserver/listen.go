@@ -88,7 +88,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	for _, l := range s.net.open {
 		l.stop()
 	}
-	s.net.open, s.net.serving = nil, false
+	s.net.open, s.net.serving, s.net.opened = nil, false, false // a reload opens nothing any more
 	s.mu.Unlock()
 	s.conns.shut()
 	s.net.wg.Wait()

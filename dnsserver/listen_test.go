@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/miekg/dns"
@@ -40,6 +41,19 @@ func serving(t *testing.T, s *Server, listen ...string) []netip.AddrPort {
 	return s.Addrs()
 }
 
+// loopbacks are those of the machine with a free port; one without IPv6 serves
+// IPv4 alone, and the log says so.
+func loopbacks(t *testing.T) []string {
+	t.Helper()
+	l, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		t.Logf("without IPv6: %v", err)
+		return []string{"127.0.0.1:0", "127.0.0.1:0"}
+	}
+	l.Close()
+	return []string{"127.0.0.1:0", "[::1]:0"}
+}
+
 // call asks over a real socket.
 func call(t *testing.T, network string, to netip.AddrPort, name string) *dns.Msg {
 	t.Helper()
@@ -56,7 +70,7 @@ func call(t *testing.T, network string, to netip.AddrPort, name string) *dns.Msg
 // If this fails, the server does not serve.
 func TestServe(t *testing.T) {
 	s := lanServer(t)
-	for _, a := range serving(t, s, "127.0.0.1:0", "[::1]:0") {
+	for _, a := range serving(t, s, loopbacks(t)...) {
 		for _, network := range []string{"udp", "tcp"} {
 			if m := call(t, network, a, "mail.example.lan."); len(m.Answer) != 1 {
 				t.Errorf("%s %s: %v", network, a, m)
@@ -72,12 +86,16 @@ func TestWildcardAnswersFromTheAddressAsked(t *testing.T) {
 		t.Skip("the system chooses the source here")
 	}
 	s := lanServer(t)
-	at := serving(t, s, "0.0.0.0:0", "[::]:0")
-	for _, to := range []netip.AddrPort{
-		netip.AddrPortFrom(netip.MustParseAddr("127.0.0.77"), at[0].Port()),
-		netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), at[0].Port()),
-		netip.AddrPortFrom(netip.MustParseAddr("::1"), at[1].Port()),
-	} {
+	listen, ask := []string{"0.0.0.0:0"}, addrs("127.0.0.77", "127.0.0.1")
+	if loopbacks(t)[1] == "[::1]:0" {
+		listen, ask = append(listen, "[::]:0"), append(ask, addrs("::1")...)
+	}
+	at := serving(t, s, listen...)
+	for _, a := range ask {
+		to := netip.AddrPortFrom(a, at[0].Port())
+		if a.Is6() {
+			to = netip.AddrPortFrom(a, at[1].Port())
+		}
 		// A connected socket takes packets from the address it asked alone.
 		if m := call(t, "udp", to, "mail.example.lan."); len(m.Answer) != 1 {
 			t.Errorf("%s: %v", to, m)
@@ -126,6 +144,66 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
+// If this fails, an error of the system reaches people without what it means for
+// them.
+func TestListenErrors(t *testing.T) {
+	at := netip.MustParseAddrPort("192.0.2.1:53")
+	for err, want := range map[error]string{
+		syscall.EADDRINUSE:    "listen on 192.0.2.1:53 over udp: the port is taken by ",
+		syscall.EACCES:        "listen on 192.0.2.1:53 over udp: ports below 1024 need the capability CAP_NET_BIND_SERVICE: grant it or choose a higher port in dns.listen: ",
+		syscall.EADDRNOTAVAIL: "listen on 192.0.2.1:53 over udp: no interface of this host has that address: add it or change dns.listen: ",
+		syscall.EMFILE:        "listen on 192.0.2.1:53 over udp: too many open files",
+	} {
+		if got := listenError("udp", at, err); !errors.Is(got, err) || !strings.HasPrefix(got.Error(), want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// fullListener has no descriptor for its first connections.
+type fullListener struct {
+	net.Listener
+	faults int
+	conn   net.Conn
+	closed chan struct{}
+}
+
+func (l *fullListener) Accept() (net.Conn, error) {
+	if l.faults > 0 {
+		l.faults--
+		return nil, syscall.EMFILE
+	}
+	if c := l.conn; c != nil {
+		l.conn = nil
+		return c, nil
+	}
+	<-l.closed
+	return nil, net.ErrClosed
+}
+
+// If this fails, a moment without descriptors ends TCP for ever, or burns a
+// processor.
+func TestAcceptGoesOnAfterFaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bubbleServer(t)
+		client, server := net.Pipe()
+		defer client.Close()
+		l := &listener{done: make(chan struct{}), streams: &fullListener{faults: 12, conn: server, closed: make(chan struct{})}}
+		start := time.Now()
+		s.net.wg.Go(func() { s.accept(l) })
+		if _, err := client.Write(framed(ask("mail.example.lan.", dns.TypeA))); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := readFrame(client); err != nil || len(m.Answer) != 1 {
+			t.Errorf("%v, %v", m, err)
+		}
+		if d := time.Since(start); d < 2*time.Second || d > 12*time.Second {
+			t.Errorf("12 faults took %s, want waits that grow to a second", d)
+		}
+		close(l.streams.(*fullListener).closed)
+	})
+}
+
 // If this fails, a dns.listen that cannot work is said to be another program's
 // fault.
 func TestOverlappingAddresses(t *testing.T) {
@@ -143,12 +221,12 @@ func TestOverlappingAddresses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var n network
-		for _, a := range strings.Fields(tt.open) {
+		for a := range strings.FieldsSeq(tt.open) {
 			at := netip.MustParseAddrPort(a)
 			n.open = append(n.open, &listener{want: at, addr: at})
 		}
 		var want []netip.AddrPort
-		for _, a := range strings.Fields(tt.want) {
+		for a := range strings.FieldsSeq(tt.want) {
 			want = append(want, netip.MustParseAddrPort(a))
 		}
 		got := ""
@@ -173,7 +251,11 @@ func TestReloadOfAddresses(t *testing.T) {
 	defer taken.Close()
 
 	bad := lanConfig(t)
-	bad.Listen = []netip.AddrPort{netip.MustParseAddrPort("[::1]:0"), netip.MustParseAddrPort(taken.Addr().String())}
+	other := netip.MustParseAddrPort(loopbacks(t)[1])
+	if other.Addr().Is4() {
+		other = netip.MustParseAddrPort("127.0.0.2:0")
+	}
+	bad.Listen = []netip.AddrPort{other, netip.MustParseAddrPort(taken.Addr().String())}
 	if err := s.Reload(bad); !errors.Is(err, syscall.EADDRINUSE) {
 		t.Fatalf("error %v", err)
 	}
@@ -183,7 +265,7 @@ func TestReloadOfAddresses(t *testing.T) {
 	}
 
 	good := lanConfig(t)
-	good.Listen = []netip.AddrPort{netip.MustParseAddrPort("[::1]:0")}
+	good.Listen = []netip.AddrPort{other}
 	reload(t, s, good)
 	second := s.Addrs()[0]
 	call(t, "udp", second, "mail.example.lan.")
