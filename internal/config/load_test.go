@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -204,6 +205,41 @@ func FuzzParse(f *testing.F) {
 		_ = cfg.Summary() + cfg.WorstCases()
 		if again, err := config.Restore(cfg.Raw); err != nil || again.Hash != cfg.Hash {
 			t.Fatalf("not restored: %v", err)
+		}
+	})
+}
+
+// FuzzZoneFile: whatever stands in a zone file, it is read or refused with
+// faults, without a crash.
+func FuzzZoneFile(f *testing.F) {
+	for _, pattern := range []string{"testdata/bad/zones/*.zone", "testdata/good/folder-split/zones/*.zone"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			f.Fatal(pattern, err)
+		}
+		for _, name := range files {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(data)
+		}
+	}
+	f.Add([]byte("$GENERATE 1-3 host$ A 10.0.0.$\n$INCLUDE part.zone\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		raw, err := json.Marshal(map[string]any{
+			"paths": []string{"c.yaml"},
+			"files": map[string][]byte{
+				"c.yaml":    []byte("dns: {listen: ['127.0.0.1:0'], zones: [{name: lan, ns: [ns.lan], hostmaster: a@lan, file: lan.zone}]}\n"),
+				"lan.zone":  data,
+				"part.zone": []byte("part A 10.0.0.1\n"),
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cfg, err := config.Restore(raw); (cfg == nil) != (err != nil) {
+			t.Fatalf("configuration %v, error %v", cfg != nil, err)
 		}
 	})
 }

@@ -146,7 +146,10 @@ func (d *decoder) merge(n *yaml.Node, path string) []pair {
 	switch {
 	case d.visits > maxVisits:
 		return nil
-	case n.Kind == yaml.AliasNode && !slices.Contains(d.open, n.Alias):
+	case n.Kind == yaml.AliasNode && slices.Contains(d.open, n.Alias):
+		d.fault(d.pos(n, path), "the alias *%s contains itself", n.Value)
+		return nil
+	case n.Kind == yaml.AliasNode:
 		d.open = append(d.open, n.Alias)
 		defer func() { d.open = d.open[:len(d.open)-1] }()
 		return d.merge(n.Alias, path)

@@ -94,17 +94,14 @@ func formName(k *key) string {
 	if enum := k.list("enum"); enum != nil {
 		return words(ticked(enum))
 	}
-	t, list := valueType(k.typ), ""
+	t, list, single := valueType(k.typ), false, false
 	for {
 		if f, ok := scalarForm(reflect.New(t).Interface()); ok {
-			return list + f.name
+			return listed(f.name, list, single)
 		}
 		switch t.Kind() {
 		case reflect.Slice:
-			list = "list of "
-			if reflect.PointerTo(t).Implements(reflect.TypeFor[oneOrMany]()) {
-				list = "one or a list of "
-			}
+			list, single = true, reflect.PointerTo(t).Implements(reflect.TypeFor[oneOrMany]())
 			t = valueType(t.Elem())
 		case reflect.Map:
 			return "mapping"
@@ -112,11 +109,42 @@ func formName(k *key) string {
 			t = t.Elem()
 		default:
 			if _, short := keysOf(t); short != nil {
-				return list + "word or mapping"
+				return listed(shortName(short)+" or mapping", list, single)
 			}
-			return list + "mapping"
+			return listed("mapping", list, single)
 		}
 	}
+}
+
+// shortName says how the shorthand of a mapping is written.
+func shortName(short *key) string {
+	if short.list("enum") != nil {
+		return "word"
+	}
+	return formName(short)
+}
+
+// listed gives the plural of a form where a list is expected, and both where
+// the only element may stand for the list.
+func listed(form string, list, single bool) string {
+	if !list {
+		return form
+	}
+	many := strings.Split(form, " or ")
+	for i, word := range many {
+		switch {
+		case word == "any":
+		case strings.HasSuffix(word, "s") || strings.HasSuffix(word, "x"):
+			many[i] += "es"
+		default:
+			many[i] += "s"
+		}
+	}
+	plural := "list of " + strings.Join(many, " or ")
+	if single {
+		return form + ", or a " + plural
+	}
+	return plural
 }
 
 func defaultText(k *key) string {

@@ -18,6 +18,10 @@ const (
 	apexTTL     = 3600
 )
 
+// maxAtName is how many records a name may have: more of the shortest kind do
+// not fit into a message.
+const maxAtName = 4095
+
 // record is a record of a zone and where it stands.
 type record struct {
 	rr dns.RR
@@ -31,15 +35,20 @@ type zoneTable struct {
 	byName  map[string][]record // lower case, no final dot
 }
 
-func (t *zoneTable) add(r record) {
+// add takes a record in; false where its name has too many already.
+func (t *zoneTable) add(r record) bool {
 	name := trimDot(r.rr.Header().Name)
+	if len(t.byName[name]) == maxAtName {
+		return false
+	}
 	for _, other := range t.byName[name] {
 		if dns.IsDuplicate(other.rr, r.rr) {
-			return // a record set holds each record once (RFC 2181, section 5)
+			return true // a record set holds each record once (RFC 2181, section 5)
 		}
 	}
 	t.records = append(t.records, r.rr)
 	t.byName[name] = append(t.byName[name], r)
+	return true
 }
 
 func (t *zoneTable) find(name string, types ...uint16) *record {

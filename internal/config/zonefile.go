@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/miekg/dns"
 )
@@ -36,8 +35,8 @@ func (b *builder) zoneFile(k *zoneKeys, t *zoneTable) {
 	zp.SetDefaultTTL(apexTTL)
 	for rr, ok := zp.Next(); ok; rr, ok = zp.Next() {
 		b.zoneRecord(rr, in.pos(), t)
-		if len(t.records) > maxZoneRecords {
-			b.fault(k.File.At, "the zone has more than %d records", maxZoneRecords)
+		if len(t.records) > maxZoneRecords || len(b.report.faults) > maxFaults {
+			b.fault(k.File.At, "the zone file has more than %d records, or too many faults to go on", maxZoneRecords)
 			return
 		}
 	}
@@ -88,8 +87,8 @@ func (b *builder) zoneRecord(rr dns.RR, at Pos, t *zoneTable) {
 		b.fault(at, "the record of %q lies outside the zone %s", trimDot(h.Name), t.name)
 	case isQuestionType(h.Rrtype):
 		b.fault(at, "found the type %s, which is none of zone data", dns.TypeToString[h.Rrtype])
-	default:
-		t.add(record{rr, at})
+	case !t.add(record{rr, at}):
+		b.fault(at, "the name %q has more than %d records, expected as many as an answer can hold", trimDot(h.Name), maxAtName)
 	}
 }
 
@@ -208,17 +207,8 @@ func (r *zoneReader) Close() error {
 	return nil
 }
 
-// Stat implements [fs.File].
-func (r *zoneReader) Stat() (fs.FileInfo, error) { return zoneInfo{r}, nil }
-
-type zoneInfo struct{ r *zoneReader }
-
-func (i zoneInfo) Name() string         { return filepath.Base(i.r.path) }
-func (i zoneInfo) Size() int64          { return i.r.rest.Size() }
-func (zoneInfo) Mode() fs.FileMode      { return 0o400 }
-func (zoneInfo) ModTime() (t time.Time) { return t }
-func (zoneInfo) IsDir() bool            { return false }
-func (zoneInfo) Sys() any               { return nil }
+// Stat implements [fs.File]; the parser has no use for it.
+func (*zoneReader) Stat() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
 
 var _ interface {
 	io.ByteReader
