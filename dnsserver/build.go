@@ -140,7 +140,7 @@ func (d *draft) finish() error {
 			errs = append(errs, fmt.Errorf("zone %s: %w", d.text, err))
 		}
 		for _, t := range slices.Sorted(maps.Keys(types)) {
-			set, err := newRRset(types[t])
+			set, err := newRRset(types[t], d.wire)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("zone %s: %w", d.text, err))
 				continue

@@ -144,11 +144,11 @@ func (w *worker) data(n *node, at step) (next *rrset, rcode int, aa, ok bool) {
 		}
 	}
 	if set := n.find(t); set != nil {
-		w.out.set(set, at.pos, n.zone)
+		w.out.set(set, at, n.zone)
 		return nil, dns.RcodeSuccess, true, true
 	}
 	if set := n.find(dns.TypeCNAME); set != nil {
-		w.out.set(set, at.pos, n.zone)
+		w.out.set(set, at, n.zone)
 		return set, dns.RcodeSuccess, true, true
 	}
 	w.out.negative(n.zone, at, n.service != nil)

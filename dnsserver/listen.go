@@ -39,16 +39,18 @@ type listener struct {
 // that is taken is known, and privileges can be dropped, before anything is
 // served. An error names who has the port where that can be found out.
 func (s *Server) Listen() error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.net.opened {
 		return errors.New("listen: the server listens already")
 	}
-	s.net.opened = true
-	if _, err := s.net.change(s, s.cfg.Listen); err != nil {
-		s.net.opened = false
+	next, _, err := s.net.plan(s.cfg.Listen, len(s.udpCounts))
+	if err != nil {
 		return err
 	}
+	s.net.open, s.net.opened = next, true
 	return nil
 }
 
@@ -95,16 +97,13 @@ func (s *Server) Serve(ctx context.Context) error {
 	return nil
 }
 
-// change opens the addresses that are wanted and not open, and gives the
-// listeners that are no longer wanted. After an error nothing has changed.
-func (n *network) change(s *Server, want []netip.AddrPort) (leave []*listener, err error) {
-	if !n.opened {
-		return nil, nil
-	}
+// plan opens the addresses that are wanted and not open. next lists the
+// listeners of all that are wanted, added those that are new; nothing is served
+// by them yet, and after an error none is open.
+func (n *network) plan(want []netip.AddrPort, workers int) (next, added []*listener, err error) {
 	if err := n.overlap(want); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var next, added []*listener
 	for _, a := range want {
 		i := slices.IndexFunc(n.open, func(l *listener) bool { return l.want == a })
 		if i >= 0 && !slices.Contains(next, n.open[i]) {
@@ -112,27 +111,14 @@ func (n *network) change(s *Server, want []netip.AddrPort) (leave []*listener, e
 			continue
 		}
 		// Ports of 0 may be listed twice: each takes a free one.
-		l, err := openListener(a, len(s.udpCounts))
+		l, err := openListener(a, workers)
 		if err != nil {
-			for _, l := range added {
-				l.stop()
-			}
-			return nil, err
+			stopAll(added)
+			return nil, nil, err
 		}
 		added, next = append(added, l), append(next, l)
 	}
-	for _, l := range n.open {
-		if !slices.Contains(next, l) {
-			leave = append(leave, l)
-		}
-	}
-	n.open = next
-	if n.serving {
-		for _, l := range added {
-			s.start(l)
-		}
-	}
-	return leave, nil
+	return next, added, nil
 }
 
 // overlap refuses addresses that cannot be open at the same time: two that are
@@ -160,6 +146,13 @@ func overlaps(a, b netip.AddrPort) bool {
 		return false
 	}
 	return a.Addr() == b.Addr() || a.Addr().IsUnspecified() || b.Addr().IsUnspecified()
+}
+
+// stopAll stops listeners.
+func stopAll(ls []*listener) {
+	for _, l := range ls {
+		l.stop()
+	}
 }
 
 // start begins to serve a listener.

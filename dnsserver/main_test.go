@@ -26,6 +26,10 @@ ns1           IN A   10.0.0.53
 ns1           IN AAAA fd00::53
 mail          IN A   10.0.0.25
 Printer       IN A   10.0.0.9
+*.ptr         IN PTR Host.Example.LAN.
+ptr           IN PTR elsewhere.test.
+*.wild        IN MX  7 xexample.lan.
+*.wild        IN MX  9 example.lan.
 text          IN TXT "first" "second"
 svcb          IN HTTPS 1 . alpn=h2
 odd           IN TYPE65280 \# 3 010203

@@ -22,7 +22,7 @@ const (
 // poolKey names a pool of a site.
 type poolKey struct{ site, pool string }
 
-// pool is the moving part of the snapshot. It outlives reloads.
+// pool is the moving part of the snapshot.
 type pool struct {
 	key poolKey
 	// body is nil until the first SetAnswer.

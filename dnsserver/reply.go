@@ -25,19 +25,28 @@ func (r *reply) take(n int) []byte {
 	return b
 }
 
-// set adds a prepared set with its owner at pos.
-func (r *reply) set(s *rrset, pos int, z *zone) {
+// set adds a prepared set of the zone, owned by the name at hand.
+func (r *reply) set(s *rrset, at step, z *zone) {
 	b := r.take(len(s.body))
 	if b == nil {
 		return
 	}
-	copy(b, s.body)
+	s.put(b, at.pos, at.suffix(z.wire))
 	r.an += s.count
-	if pos != headerLen {
-		setOwners(b, pos)
-	}
 	if s.rrtype == dns.TypeSOA {
 		setSerial(b, z)
+	}
+}
+
+// put copies a set to b, with its owner and the zone's apex at these offsets of
+// the message.
+func (s *rrset) put(b []byte, owner, apex int) {
+	copy(b, s.body)
+	if owner != headerLen {
+		setOwners(b, owner)
+	}
+	for _, t := range s.tails {
+		binary.BigEndian.PutUint16(b[t:], uint16(0xc000|apex))
 	}
 }
 
@@ -94,9 +103,9 @@ func (r *reply) negative(z *zone, at step, service bool) {
 	if b == nil {
 		return
 	}
-	copy(b, z.soa.body)
+	apex := at.suffix(z.wire)
+	z.soa.put(b, apex, apex)
 	r.ns++
-	setOwners(b, at.suffix(z.wire))
 	binary.BigEndian.PutUint32(b[6:], z.negativeTTL(service))
 	setSerial(b, z)
 }
@@ -119,8 +128,7 @@ func (r *reply) referral(cut *node, at step) {
 	if b == nil {
 		return
 	}
-	copy(b, ns.body)
-	setOwners(b[:len(ns.body)], at.suffix(cut.wire))
+	ns.put(b[:len(ns.body)], at.suffix(cut.wire), at.suffix(cut.zone.wire))
 	r.ns += ns.count
 	copy(b[len(ns.body):], cut.glue.body)
 	r.ar += cut.glue.count

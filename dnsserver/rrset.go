@@ -14,9 +14,11 @@ type rrset struct {
 	count  uint16
 	ttl    uint32
 	// body holds the records, the owner of each a pointer to the question's
-	// name. Names inside are not compressed.
-	body []byte
-	rrs  []dns.RR
+	// name. Names inside are not compressed but against the zone's apex, to
+	// which the pointers at tails lead.
+	body  []byte
+	tails []int
+	rrs   []dns.RR
 	// target is where a CNAME leads.
 	target landing
 }
@@ -37,9 +39,10 @@ const ownerPointer = 0xc000 | headerLen
 // data.
 const rrFixed = 12
 
-// newRRset prepares records of one owner and type. Duplicates are dropped, and
+// newRRset prepares records of one owner and type, in the zone whose apex is
+// given. Duplicates are dropped, and
 // all take the lowest TTL (RFC 2181 sections 5 and 5.2).
-func newRRset(rrs []dns.RR) (rrset, error) {
+func newRRset(rrs []dns.RR, apex string) (rrset, error) {
 	set := rrset{rrtype: rrs[0].Header().Rrtype, ttl: rrs[0].Header().Ttl}
 	for _, rr := range rrs {
 		set.ttl = min(set.ttl, rr.Header().Ttl, 1<<31-1)
@@ -50,12 +53,12 @@ func newRRset(rrs []dns.RR) (rrset, error) {
 		}
 		c := dns.Copy(rr)
 		c.Header().Ttl = set.ttl
-		body, err := packBody(c)
+		packed, owner, err := packFull(c)
 		if err != nil {
 			return rrset{}, fmt.Errorf("record %s %s: %w", rr.Header().Name, dns.TypeToString[set.rrtype], err)
 		}
 		set.rrs = append(set.rrs, c)
-		set.body = append(set.body, body...)
+		set.append(packed[owner:], apex)
 		set.count++
 	}
 	if len(set.body) > maxMessage-headerLen-maxName-optLen-4 {
@@ -73,14 +76,45 @@ func holds(rrs []dns.RR, rr dns.RR) bool {
 	return false
 }
 
-// packBody packs a record with the question's name as its owner.
-func packBody(rr dns.RR) ([]byte, error) {
-	packed, owner, err := packFull(rr)
-	if err != nil {
-		return nil, err
+// append adds a packed record without its owner to the body.
+func (s *rrset) append(record []byte, apex string) {
+	start := len(s.body)
+	s.body = binary.BigEndian.AppendUint16(s.body, ownerPointer)
+	s.body = append(s.body, record[:rrFixed-2]...)
+	data := record[rrFixed-2:]
+	at, names := namesIn(s.rrtype)
+	s.body = append(s.body, data[:at]...)
+	for range names {
+		n := wireLen(data[at:])
+		keep := n
+		if len(apex) > 2 && within(lowerString(data[at:at+n]), apex) {
+			keep -= len(apex)
+		}
+		s.body = append(s.body, data[at:at+keep]...)
+		if keep < n {
+			s.tails = append(s.tails, len(s.body))
+			s.body = binary.BigEndian.AppendUint16(s.body, ownerPointer)
+		}
+		at += n
 	}
-	body := binary.BigEndian.AppendUint16(make([]byte, 0, 2+len(packed)-owner), ownerPointer)
-	return append(body, packed[owner:]...), nil
+	s.body = append(s.body, data[at:]...)
+	binary.BigEndian.PutUint16(s.body[start+rrFixed-2:], uint16(len(s.body)-start-rrFixed))
+}
+
+// namesIn says where the data of a type holds names that may be compressed (RFC
+// 3597 section 4): how many in a row, and from which octet on. A CNAME's target
+// stays whole: the records of the chain are owned by it.
+func namesIn(t uint16) (at, count int) {
+	switch t {
+	case dns.TypeNS, dns.TypePTR:
+		return 0, 1
+	case dns.TypeMX:
+		return 2, 1
+	case dns.TypeSOA:
+		return 0, 2
+	default:
+		return 0, 0
+	}
 }
 
 // packFull packs a record without compression and says how long its owner is.

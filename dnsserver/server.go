@@ -37,6 +37,8 @@ type Server struct {
 
 	snap atomic.Pointer[snapshot]
 
+	// changing is held from Prepare to the end of its Change, and by Listen.
+	changing sync.Mutex
 	// mu orders those who change something. No query takes it.
 	mu    sync.Mutex
 	cfg   *Config
@@ -73,77 +75,12 @@ func New(cfg *Config, o Options) (*Server, error) {
 	}
 	s.idle.New = func() any { return new(worker) }
 	s.answers.New = newAnswers
-	sn, pools, err := s.prepare(cfg, nil)
+	c, err := s.Prepare(cfg)
 	if err != nil {
 		return nil, err
 	}
-	s.adopt(cfg, sn, pools)
+	c.Commit()
 	return s, nil
-}
-
-// Reload takes another configuration, wholly or not at all: after an error the
-// old one is served on, unchanged. Pools that stay keep their answer, serials
-// grow where records changed. Where the server listens, added addresses are
-// opened before and removed ones closed after the change.
-func (s *Server) Reload(cfg *Config) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	sn, pools, err := s.prepare(cfg, s.snap.Load())
-	if err != nil {
-		return err
-	}
-	leave, err := s.net.change(s, cfg.Listen)
-	if err != nil {
-		return err
-	}
-	s.adopt(cfg, sn, pools)
-	for _, l := range leave {
-		l.stop()
-	}
-	return nil
-}
-
-// prepare builds the snapshot of a configuration, with serials that follow
-// those of the old snapshot.
-func (s *Server) prepare(cfg *Config, old *snapshot) (*snapshot, map[poolKey]*pool, error) {
-	pools := map[poolKey]*pool{}
-	sn, err := build(cfg, func(k poolKey) *pool {
-		p := pools[k]
-		if p == nil {
-			if p = s.pools[k]; p == nil {
-				p = &pool{key: k}
-			}
-			pools[k] = p
-		}
-		return p
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	for wire, z := range sn.zones {
-		var before *zone
-		if old != nil {
-			before = old.zones[wire]
-		}
-		if before == nil {
-			stored, known := s.stored[zoneKey(z)]
-			z.serial.Store(firstSerial(z.written, stored, known, z.moving, s.now()))
-			continue
-		}
-		z.serial.Store(nextSerial(before.serial.Load(), z.written, z.digest != before.digest))
-	}
-	return sn, pools, nil
-}
-
-// adopt publishes a snapshot.
-func (s *Server) adopt(cfg *Config, sn *snapshot, pools map[poolKey]*pool) {
-	if old := s.snap.Load(); old != nil {
-		for _, z := range old.zones { // for zones that leave and return
-			s.stored[zoneKey(z)] = z.serial.Load()
-		}
-	}
-	s.cfg, s.pools = cfg, pools
-	s.snap.Store(sn)
 }
 
 // SetAnswer says what a pool gives from now on; the next query sees it. The

@@ -217,6 +217,22 @@ func wireName(text string) (string, error) {
 	return string(b[:n]), nil
 }
 
+// lowerString gives a wire name in lower case.
+func lowerString(name []byte) string {
+	b := make([]byte, len(name))
+	lowerInto(b, name)
+	return string(b)
+}
+
+// wireLen gives the length of the uncompressed name that b begins with.
+func wireLen(b []byte) int {
+	n := 0
+	for b[n] != 0 {
+		n += 1 + int(b[n])
+	}
+	return n + 1
+}
+
 // textName gives the presentation form of a wire name, with the final dot.
 func textName(wire string) string {
 	s, _, err := dns.UnpackDomainName([]byte(wire), 0)
