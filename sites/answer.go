@@ -14,14 +14,22 @@ const (
 	Empty      Source = iota // nobody, and nothing is answered
 	Own                      // nodes of its own
 	Emergency                // another site (A4)
-	LastResort               // nothing is left (A5)
+	LastResort               // nothing is left, but something is answered (A5)
+	Removed                  // nothing is left, and nothing is answered (A5)
 )
+
+// nothing says whether nothing can serve the pool (A5).
+func (s Source) nothing() bool { return s == LastResort || s == Removed }
 
 // Answer is what a pool gives at a moment: plain addresses, in the pool's
 // order, without duplicates.
 type Answer struct {
 	IPv4, IPv6 []netip.Addr
 	Source     Source
+	// Nodes are the same addresses, node by node, for a policy that chooses
+	// among them (A8); nil for PolicyAll.
+	Nodes  []AnswerNode
+	Policy Policy
 	// From names the site whose nodes are answered; the pool's own site unless
 	// Source is Emergency.
 	From string
@@ -29,6 +37,13 @@ type Answer struct {
 	// TTLs that the site and its services use. A name whose TTL is larger is
 	// unsettled and takes the lesser of its own and TTLUnsettled (A9).
 	Horizon time.Duration
+}
+
+// AnswerNode is one node in an Answer.
+type AnswerNode struct {
+	Name       string
+	Weight     int
+	IPv4, IPv6 []netip.Addr
 }
 
 // Forever is the Horizon of a pool with no change in sight.
@@ -49,7 +64,12 @@ func (a Answer) TTL(ttl, unsettled time.Duration) time.Duration {
 
 // Equal says whether two answers are the same in every respect.
 func (a Answer) Equal(b Answer) bool {
-	return a.SameRecords(b) && a.Source == b.Source && a.From == b.From && a.Horizon == b.Horizon
+	return a.SameRecords(b) && a.Source == b.Source && a.From == b.From && a.Horizon == b.Horizon &&
+		a.Policy == b.Policy && slices.EqualFunc(a.Nodes, b.Nodes, AnswerNode.equal)
+}
+
+func (n AnswerNode) equal(o AnswerNode) bool {
+	return n.Name == o.Name && n.Weight == o.Weight && slices.Equal(n.IPv4, o.IPv4) && slices.Equal(n.IPv6, o.IPv6)
 }
 
 // SameRecords says whether two answers hold the same addresses: what a serial
@@ -67,6 +87,8 @@ func (a Answer) String() string {
 		return "emergency:" + a.From
 	case LastResort:
 		return "last_resort"
+	case Empty, Removed:
+		return "empty"
 	default:
 		return "empty"
 	}

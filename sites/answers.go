@@ -15,25 +15,44 @@ func (m *Machine) Answer(id PoolID) Answer {
 		a.From = p.From
 		from = p.stand(m.byName[p.From])
 	}
+	if p.Source == LastResort && p.cfg.OnEmpty == OnEmptyAnswer {
+		for f := range Family(families) {
+			add(&a.IPv4, &a.IPv6, f, p.cfg.Sorry)
+		}
+		return a
+	}
+	if from.cfg.Mode == ActiveActive {
+		a.Policy = from.cfg.Policy
+	}
 	for _, x := range from.Members {
 		n := from.find(x.Node, x.Replaced)
 		if n == nil {
 			continue
 		}
+		one := AnswerNode{Name: n.Name, Weight: n.cfg.Weight}
 		for f := range x.In {
-			if x.In[f] {
-				a.add(Family(f), n.cfg.Addresses)
-				a.add(Family(f), n.cfg.Secondary)
+			if !x.In[f] {
+				continue
 			}
+			for _, list := range [...][]netip.Addr{n.cfg.Addresses, n.cfg.Secondary} {
+				add(&a.IPv4, &a.IPv6, Family(f), list)
+				if a.Policy != PolicyAll {
+					add(&one.IPv4, &one.IPv6, Family(f), list)
+				}
+			}
+		}
+		if a.Policy != PolicyAll {
+			a.Nodes = append(a.Nodes, one)
 		}
 	}
 	return a
 }
 
-func (a *Answer) add(f Family, addrs []netip.Addr) {
-	list := &a.IPv4
+// add puts the addresses of a family behind those that are there, once each.
+func add(v4, v6 *[]netip.Addr, f Family, addrs []netip.Addr) {
+	list := v4
 	if f == IPv6 {
-		list = &a.IPv6
+		list = v6
 	}
 	for _, x := range addrs {
 		if FamilyOf(x) == f && !slices.Contains(*list, x) {

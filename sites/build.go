@@ -20,7 +20,7 @@ func New(now Instant, cfg *Config, saved Saved) *Machine {
 	}
 	m.build(cfg)
 	for _, s := range m.sites {
-		s.settled = false
+		s.settled, s.downAt, s.lostAt, s.silentAt = false, now.Boot, now.Boot, now.Boot
 		for _, n := range s.nodes {
 			for _, l := range n.lines {
 				if l == nil {
@@ -148,6 +148,7 @@ func (m *Machine) buildSite(c *Site, old *site) *site {
 	} else {
 		s.SavedSite = old.SavedSite
 		s.settled, s.quietFrom, s.asked, s.askedAt, s.sayAt = old.settled, old.quietFrom, old.asked, old.askedAt, old.sayAt
+		s.lostAt, s.downAt, s.silentAt, s.lineFault = old.lostAt, old.downAt, old.silentAt, old.lineFault
 	}
 	for _, x := range c.Witnesses {
 		w := &witness{family: FamilyOf(x.Addr)}

@@ -28,7 +28,7 @@ func (m *Machine) buildNodes(s *site, i int, old *site) []*node {
 		n.Maintenance, n.Disabled, n.Window, n.WindowSkip = current.Maintenance, current.Disabled, current.Window, current.WindowSkip
 	}
 	if same != nil {
-		n.Entitled = same.Entitled
+		n.Entitled, n.Drill, n.Outages, n.SavedNode.Quarantine = same.Entitled, same.Drill, same.Outages, same.SavedNode.Quarantine
 		m.buildLines(n, same)
 		return []*node{n}
 	}
@@ -133,6 +133,7 @@ func (m *Machine) Saved(i int) SavedSite {
 		x := n.SavedNode
 		x.Addresses, x.Secondary = slices.Clone(x.Addresses), slices.Clone(x.Secondary)
 		x.Maintenance, x.Disabled, x.Window = copied(x.Maintenance), copied(x.Disabled), copied(x.Window)
+		x.Drill, x.Outages = copied(x.Drill), slices.Clone(x.Outages)
 		x.Lines = [families]*SavedLine{}
 		for f, l := range n.lines {
 			if l == nil {

@@ -12,6 +12,9 @@ func (m *Machine) absorb(l *line, res *Result) {
 	changed := m.followChecks(l, res)
 	before := l.recent
 	if outcome := l.combine(res.Checks); outcome != None {
+		if outcome = l.drilled(outcome); outcome != l.real {
+			l.check = drillCheck()
+		}
 		l.take(outcome, res)
 		l.contradict(outcome, m.now.Boot)
 	} else {

@@ -11,6 +11,16 @@ import (
 type Config struct {
 	Sites    []Site
 	Services []Service
+	Brake    Brake
+}
+
+// Brake says when so many nodes fail at once that the prober is the likeliest
+// cause (A10). The zero Brake never holds anything.
+type Brake struct {
+	// Percent of all nodes with failover that must be exceeded, 0 for off.
+	Percent int
+	// Within is how far apart they may have begun to fail.
+	Within time.Duration
 }
 
 // Site is a place with nodes, and with witnesses that prove that it is reached.
@@ -41,6 +51,9 @@ type Site struct {
 	Interval, Timeout time.Duration
 	// EmergencySite names the site that steps in; "" for none (A4).
 	EmergencySite string
+	// FailoverAfter lets the emergency site step in for a site that alone has
+	// been down that long; 0 holds it for ever (N5).
+	FailoverAfter time.Duration
 	// Windows of maintenance (C5).
 	Windows []Window
 	// TTL in quiet times and while a change is near (A9).
@@ -68,6 +81,18 @@ type Node struct {
 	Failover bool
 	// Failback manual: an outage's end waits for the operator (N6, A2).
 	Failback Failback
+	// Weight is the node's share of a weighted pool's answers, relative to the
+	// others' (A8).
+	Weight int
+	// Quarantine keeps a node out that fails again and again (N11).
+	Quarantine Quarantine
+}
+
+// Quarantine lengthens the grace of a node that has gone out Outages times
+// within Within to Hold (N11). The zero Quarantine is off.
+type Quarantine struct {
+	Outages      int
+	Within, Hold time.Duration
 }
 
 // Failback says who puts a node back after an outage.
@@ -119,8 +144,23 @@ type OnEmpty uint8
 
 // What a pool answers when nothing is left.
 const (
-	OnEmptyKeep OnEmpty = iota
+	OnEmptyKeep   OnEmpty = iota // what was last answered, or all that could be
+	OnEmptyAnswer                // Pool.Sorry
+	OnEmptyRemove                // nothing: the records are taken away
 )
+
+// Policy says how an active_active pool's answers are spread over its nodes
+// (A8).
+type Policy uint8
+
+// The policies.
+const (
+	PolicyAll      Policy = iota // every node in every answer, rotated
+	PolicyWeighted               // one node an answer, by weight
+	PolicyIPHash                 // one node for each client network
+)
+
+func (p Policy) String() string { return [...]string{"all", "weighted", "ip_hash"}[p] }
 
 // DefaultPool is the name of the pool that every site has.
 const DefaultPool = "default"
@@ -130,7 +170,9 @@ type Pool struct {
 	Name    string
 	Mode    Mode
 	Nodes   []int // indices into Site.Nodes, in order of priority
+	Policy  Policy
 	OnEmpty OnEmpty
+	Sorry   []netip.Addr  // what OnEmptyAnswer answers (A5)
 	MinHold time.Duration // A2
 }
 

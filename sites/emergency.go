@@ -4,7 +4,7 @@ import "time"
 
 // emergency gives the site that steps in for a pool; nil if none can (A4).
 func (m *Machine) emergency(p *pool) *site {
-	if p.frozen() && p.Source == Emergency {
+	if p.frozen(m) && p.Source == Emergency {
 		// Paused, or not yet seen since the start: who serves goes on.
 		if x := m.byName[p.From]; x != nil && p.stand(x) != nil {
 			return x
@@ -54,9 +54,10 @@ func (m *Machine) waive(s *site) {
 		return
 	}
 	for _, p := range s.pools {
-		if p.Paused != nil || !p.lost(m.now.Boot) {
+		if p.Paused != nil || !p.lost(m, m.now.Boot) {
 			continue
 		}
+		m.spare(p)
 		if p.Source == Emergency && m.emergency(p) != nil {
 			continue // they wait for their grace (A6)
 		}
@@ -74,8 +75,9 @@ func (m *Machine) waive(s *site) {
 }
 
 // lost says whether no node of the pool serves, or all that do have failed
-// beyond their deadlines and are held by a witness that does not answer (A3).
-func (p *pool) lost(now time.Duration) bool {
+// beyond their deadlines and are held, by a witness that does not answer or by
+// the brake (A3).
+func (p *pool) lost(m *Machine, now time.Duration) bool {
 	for _, n := range p.nodes {
 		in := n.serves()
 		if in == [families]bool{} {
@@ -89,7 +91,7 @@ func (p *pool) lost(now time.Duration) bool {
 				continue
 			}
 			l := n.lineFor(Family(f))
-			if l == nil || !l.judged() || l.Word != WordFailing || !l.blind || !l.overdue(now) {
+			if l == nil || !l.judged() || l.Word != WordFailing || !l.blind && !p.braked(m) || !l.overdue(now) {
 				return false
 			}
 		}
@@ -107,12 +109,12 @@ func (m *Machine) report(p *pool) {
 	if was.source == Empty {
 		return // the first answer is no change
 	}
-	if is.source == LastResort && was.source != LastResort {
+	if is.source.nothing() && !was.source.nothing() {
 		p.Outage = m.poolEvent(p, Event{Kind: PoolOutageStarted, Text: m.poolOutageText(p)})
 		m.changed(p.site)
 		return
 	}
-	if was.source == LastResort && is.source != LastResort {
+	if was.source.nothing() && !is.source.nothing() {
 		m.poolEvent(p, Event{Kind: PoolOutageResolved, Resolves: p.Outage, Text: m.poolResolvedText(p)})
 		p.Outage = 0
 		m.changed(p.site)

@@ -36,6 +36,12 @@ const (
 	Resumed               Kind = "resumed"
 	MoveHeld              Kind = "move_held"
 	WindowSkipped         Kind = "window_skipped"
+	QuarantineStarted     Kind = "quarantine_started"
+	QuarantineEnded       Kind = "quarantine_ended"
+	MassFailure           Kind = "mass_failure"
+	MassFailureEnded      Kind = "mass_failure_ended"
+	DrillStarted          Kind = "drill_started"
+	DrillEnded            Kind = "drill_ended"
 	RestartLoop           Kind = "restart_loop"
 )
 
@@ -53,7 +59,8 @@ func Kinds() []Kind {
 		FailoverOutage, FailoverSwitch, FailoverFailback, FailoverMaintenance, NodeDisabled, NodeEnabled,
 		NodeOffline, NodeOnline, ProbeNeverUp, ProbeFailed, ProbeRecovered, ProbeStale, ProbeFresh,
 		SiteDown, SiteUp, ResolverDown, ResolverUp, ControllerIsolated, ControllerReconnected, ClockSuspect,
-		PoolOutageStarted, PoolOutageResolved, Paused, Resumed, MoveHeld, WindowSkipped, RestartLoop,
+		PoolOutageStarted, PoolOutageResolved, Paused, Resumed, MoveHeld, WindowSkipped,
+		QuarantineStarted, QuarantineEnded, MassFailure, MassFailureEnded, DrillStarted, DrillEnded, RestartLoop,
 		ConfigReloaded, ConfigRejected, StoreFailed, StoreRecovered,
 	}
 }
@@ -74,10 +81,10 @@ const (
 // Severity gives the severity of a kind.
 func (k Kind) Severity() Severity {
 	switch k {
-	case SiteDown, ControllerIsolated, PoolOutageStarted, MoveHeld, StoreFailed, RestartLoop:
+	case SiteDown, ControllerIsolated, PoolOutageStarted, MassFailure, MoveHeld, StoreFailed, RestartLoop:
 		return Critical
 	case FailoverOutage, FailoverSwitch, NodeOffline, ResolverDown, ProbeNeverUp, ProbeFailed,
-		ProbeStale, ClockSuspect, WindowSkipped, ConfigRejected:
+		ProbeStale, ClockSuspect, QuarantineStarted, WindowSkipped, ConfigRejected:
 		return Warning
 	default:
 		return Info
@@ -99,6 +106,8 @@ type Event struct {
 	Text string `json:"text"`
 	// Resolves is the ID of the event that this one ends; 0 for none.
 	Resolves uint64 `json:"resolves,omitempty"`
+	// Drill: it is part of a drill, not of an outage (C6).
+	Drill bool `json:"drill,omitempty"`
 	// By and Reason are those of the operator's command (C8).
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`

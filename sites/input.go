@@ -88,14 +88,19 @@ const (
 	FailbackNow    Verb = "failback"        // C1
 	Pause          Verb = "pause"           // C3
 	Resume         Verb = "resume"          // C3
+	Switch         Verb = "switch"          // C2
+	Drill          Verb = "drill"           // C6
+	DrillEnd       Verb = "drill_end"       // C6
+	Release        Verb = "release"         // A10
 )
 
 // Command is one command of an operator (C8).
 type Command struct {
 	Verb Verb
 	// Site is needed by all; Node by those about nodes (empty with
-	// maintenance: every node of the site); Pool may be given to pause and
-	// resume (empty: every pool of the site).
+	// maintenance: every node of the site); Pool may be given to pause, resume
+	// (empty: every pool of the site) and switch (empty: the default pool).
+	// Release needs none of them.
 	Site, Node, Pool string
 	Force            bool
 	// For ends the command's effect by itself; 0 means never (C7).

@@ -24,6 +24,9 @@ type line struct {
 	// (N7).
 	free time.Duration
 
+	// real is what the node really answered while a drill pretends otherwise.
+	real Outcome
+
 	round round
 	// recoverStart is the start of the first success (N6); lapsed says that the
 	// end of grace has asked for its probe.
@@ -64,7 +67,7 @@ func (l *line) overdue(now time.Duration) bool {
 }
 
 // graceEnd is when a recovering line may come back (N6).
-func (l *line) graceEnd() time.Duration { return l.recoverStart + l.node.cfg.Grace }
+func (l *line) graceEnd() time.Duration { return l.recoverStart + l.node.grace() }
 
 // enter gives the line another word.
 func (l *line) enter(m *Machine, w Word) {
@@ -214,7 +217,7 @@ func (m *Machine) judgeRecovering(l *line) {
 	n, s := l.node, l.node.site
 	switch {
 	case l.graceEnd() > m.now.Boot:
-	case n.cfg.Failback == FailbackManual || !s.settled || n.allPaused():
+	case n.cfg.Failback == FailbackManual || !s.settled || n.heldBack(m):
 	case l.answers() && l.upStart >= l.graceEnd():
 		m.back(l, "auto")
 	case !l.lapsed:
@@ -229,7 +232,10 @@ func (m *Machine) back(l *line, how string) {
 	outage, was, answered := l.Outage, l.Word, m.now.Boot-l.recoverStart
 	l.stopFailing()
 	l.enter(m, WordUp)
-	if how == "" && outage == 0 {
+	if l.node.wholly() {
+		m.endQuarantine(l.node, how == "manual")
+	}
+	if how == "" && outage == 0 || how == "drill" && outage == 0 {
 		return
 	}
 	l.Outage = 0

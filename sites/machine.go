@@ -19,6 +19,9 @@ type Machine struct {
 	shortest time.Duration // the shortest probe interval (O5)
 	epoch    time.Duration // results of probes that started earlier are unknown
 	unknown  int           // subjects whose last result is unknown (N4)
+	// braked is when the brake was last judged (A10); failures is its buffer.
+	braked   time.Duration
+	failures []failure
 	// seenChanged asks for a look at the sites as a whole, and so does held,
 	// until when a site_down is held back (N4).
 	seenChanged bool
@@ -60,6 +63,10 @@ func (m *Machine) Step(now Instant, in Input) Effects {
 	if in.Command != nil {
 		reply := m.command(in.Command)
 		m.fx.Reply = &reply
+		m.evaluateDirty()
+	}
+	if m.Mass != 0 && now.Boot-m.braked >= brakeEvery {
+		m.judgeBrake()
 		m.evaluateDirty()
 	}
 	if m.seenChanged || m.held != 0 {
@@ -108,6 +115,7 @@ func (m *Machine) restartClocks() {
 		if s.Condition == SiteIsDown && s.Down == 0 {
 			s.sayAt = now
 		}
+		s.downAt, s.silentAt = now, now
 		for _, w := range s.witnesses {
 			w.heard = now
 		}
@@ -210,6 +218,9 @@ func (m *Machine) finish() Effects {
 	if m.held != 0 {
 		next = min(next, m.held)
 	}
+	if m.Mass != 0 {
+		next = min(next, m.braked+brakeEvery)
+	}
 	m.fx.Next = max(next, m.now.Boot)
 	m.fx.Events = append(append(m.fx.Events, m.nodeEvents...), m.poolEvents...)
 	if len(m.fx.Events) > 0 {
@@ -259,6 +270,7 @@ func (m *Machine) event(e Event) uint64 {
 
 func (m *Machine) node(n *node, e Event) uint64 {
 	e.Site, e.Node = n.site.Name, n.Name
+	e.Drill = e.Drill || n.Drill != nil
 	e = m.stamp(e)
 	m.nodeEvents = append(m.nodeEvents, e)
 	return e.ID
@@ -271,6 +283,9 @@ func (m *Machine) site(s *site, e Event) uint64 {
 
 func (m *Machine) poolEvent(p *pool, e Event) uint64 {
 	e.Site, e.Pool = p.site.Name, p.Name
+	for _, n := range p.nodes {
+		e.Drill = e.Drill || n.Drill != nil
+	}
 	e = m.stamp(e)
 	m.poolEvents = append(m.poolEvents, e)
 	return e.ID

@@ -132,6 +132,17 @@ func (n *node) allPaused() bool {
 	return len(n.in) > 0
 }
 
+// heldBack says whether nothing lets the node move: every pool of it is paused
+// (C3) or held by the brake (A10).
+func (n *node) heldBack(m *Machine) bool {
+	for _, p := range n.in {
+		if p.Paused == nil && !p.braked(m) {
+			return false
+		}
+	}
+	return len(n.in) > 0
+}
+
 // member gives the node as a member of an answer.
 func (n *node) member(in [families]bool) Member {
 	return Member{Node: n.Name, Replaced: n.Replaced, In: in}
@@ -140,6 +151,7 @@ func (n *node) member(in [families]bool) Member {
 // take begins what an operator or a window has ordered: whatever was measured
 // so far decides nothing any more (N7, N8).
 func (m *Machine) take(n *node) {
+	m.endDrill(n, "the node was taken out")
 	for _, l := range n.lines {
 		if l != nil {
 			l.stopFailing()

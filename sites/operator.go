@@ -18,6 +18,9 @@ func (m *Machine) command(c *Command) Reply {
 			}
 			return Reply{Text: strings.Join(said, " ")}
 		}
+		if c.Verb == Release {
+			return m.releaseBrake(c)
+		}
 		return refuse("Name the site.")
 	}
 	s := m.byName[c.Site]
@@ -43,6 +46,14 @@ func (m *Machine) command(c *Command) Reply {
 		return m.failback(s, c)
 	case Pause, Resume:
 		return m.pauses(s, c)
+	case Switch:
+		return m.switchTo(s, nodes, c)
+	case Drill:
+		return m.startDrill(s, nodes, c)
+	case DrillEnd:
+		return m.endDrills(s, nodes, c)
+	case Release:
+		return m.releaseBrake(c)
 	default:
 		return refuse("There is no command %q.", c.Verb)
 	}
@@ -170,10 +181,14 @@ func (m *Machine) failback(s *site, c *Command) Reply {
 			}
 			n.Entitled = true
 			m.backBy(l, c)
+			m.endQuarantine(n, true)
 			back = appendNew(back, n.Name)
 		}
 	}
 	for _, p := range s.pools {
+		if p.Paused != nil && p.Paused.Switch {
+			m.resume(p, c.Reason, c.By)
+		}
 		m.failbackPool(p)
 	}
 	var said []string
@@ -226,10 +241,7 @@ func (m *Machine) pauses(s *site, c *Command) Reply {
 		name := s.Name + "/" + p.Name
 		switch {
 		case c.Verb == Pause && p.Paused == nil:
-			p.Paused = &Hold{By: c.By, Reason: c.Reason, Since: m.now.Wall}
-			p.Paused.last(c.For, m.now)
-			p.Paused.Event = m.poolEvent(p, Event{Kind: Paused, By: c.By, Reason: c.Reason, Text: m.pausedText(p)})
-			m.changed(s)
+			m.pause(p, c)
 			done = append(done, name+" is paused.")
 		case c.Verb == Resume && p.Paused != nil:
 			m.resume(p, c.Reason, c.By)
@@ -250,15 +262,15 @@ func (m *Machine) pauses(s *site, c *Command) Reply {
 // resume lets a pool go on: clocks that ran meanwhile count, and a round is
 // asked for at once (C3).
 func (m *Machine) resume(p *pool, reason, by string) {
-	m.poolEvent(p, Event{Kind: Resumed, Resolves: p.Paused.Event, By: by, Reason: reason, Text: p.site.Name + "/" + p.Name + " moves by itself again."})
+	resolves := p.Paused.Event
+	if p.Held != 0 {
+		resolves, p.Held = p.Held, 0
+	}
+	m.poolEvent(p, Event{Kind: Resumed, Resolves: resolves, By: by, Reason: reason, Text: p.site.Name + "/" + p.Name + " moves by itself again."})
 	p.Paused = nil
 	m.changed(p.site)
 	for _, n := range p.nodes {
-		for _, l := range n.lines {
-			if l != nil && l.failing {
-				l.round = round{}
-			}
-		}
+		n.again()
 	}
 }
 

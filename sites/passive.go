@@ -16,7 +16,7 @@ func (m *Machine) choose(p *pool) (*node, [families]bool) {
 		}
 	}
 	stays, in := p.stays(cur)
-	if p.frozen() && stays != nil {
+	if p.frozen(m) && stays != nil {
 		return stays, in
 	}
 	var first *node
@@ -49,7 +49,7 @@ func (m *Machine) earlier(p *pool, cur *node) *node {
 		if n.Name == cur.Name {
 			return nil
 		}
-		if n.steady() && (n.Entitled || n.cfg.Failback == FailbackAuto && !p.frozen()) {
+		if n.steady() && (n.Entitled || n.cfg.Failback == FailbackAuto && !p.frozen(m)) {
 			return n
 		}
 	}

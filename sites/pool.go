@@ -28,9 +28,9 @@ type spoken struct {
 func (p *pool) spoken() spoken { return spoken{p.Source, p.From, p.Active} }
 
 // frozen says whether nothing of the pool moves by itself: it is paused (C3),
-// or the site has not been seen since the start (S2).
-func (p *pool) frozen() bool {
-	return p.Source != Empty && (p.Paused != nil || !p.site.settled)
+// held by the brake (A10), or the site has not been seen since the start (S2).
+func (p *pool) frozen(m *Machine) bool {
+	return p.Source != Empty && (p.Paused != nil || !p.site.settled || p.braked(m))
 }
 
 // find gives the incarnation of a node in the pool.
@@ -62,6 +62,7 @@ func (m *Machine) decide() {
 		for _, p := range s.pools {
 			m.fx.Touched = append(m.fx.Touched, PoolID{s.index, p.index})
 			m.report(p)
+			m.judgeHeld(p)
 		}
 	}
 }
@@ -121,7 +122,7 @@ func keep(old, members []Member) []Member {
 
 // own gives what the pool's own nodes answer; nothing if they cannot.
 func (m *Machine) own(p *pool) (members []Member, active string) {
-	if p.frozen() {
+	if p.frozen(m) {
 		if p.Source != Own && !p.entitled() {
 			return nil, p.Active
 		}
@@ -185,6 +186,15 @@ func (p *pool) entitled() bool {
 
 // lastResort: nothing is left (A5).
 func (m *Machine) lastResort(p *pool) {
+	switch p.cfg.OnEmpty {
+	case OnEmptyRemove:
+		p.Source, p.From, p.Members = Removed, "", nil
+		return
+	case OnEmptyAnswer:
+		p.Source, p.From, p.Members = LastResort, "", nil
+		return
+	case OnEmptyKeep:
+	}
 	var all []Member
 	for _, n := range p.nodes {
 		in := n.those(func(*line) bool { return true })

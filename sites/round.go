@@ -24,21 +24,21 @@ type round struct {
 
 // due says whether the line waits for a verdict: it fails, and the verdict
 // would change or tell something.
-func (l *line) due() bool {
+func (m *Machine) due(l *line) bool {
 	if !l.failing || l.last != Down {
 		return false
 	}
 	if l.Offline == 0 {
 		return true
 	}
-	return l.Word == WordFailing && l.judged() && !l.node.allPaused()
+	return l.Word == WordFailing && l.judged() && !l.node.heldBack(m)
 }
 
 // runRound takes the round of a failing line as far as the evidence goes. While
 // the line is not proven its clock stands still, and no round goes on.
 func (m *Machine) runRound(l *line) {
 	at, ticking := l.deadline()
-	if !ticking || at > m.now.Boot || !l.due() {
+	if !ticking || at > m.now.Boot || !m.due(l) {
 		return
 	}
 	if l.node.site.cfg.NoWitness {
@@ -92,11 +92,25 @@ func (m *Machine) verdict(l *line) {
 		l.Offline = m.node(n, Event{Kind: NodeOffline, Text: m.offlineText(l)})
 		m.changed(n.site)
 	}
-	if l.Word != WordFailing || !l.judged() || n.allPaused() || !n.site.settled {
+	if l.Word != WordFailing || !l.judged() || !n.site.settled {
+		return
+	}
+	if n.Drill != nil && m.wouldEmpty(n.site, []*node{n}) != "" {
+		m.endDrill(n, "its pool would have no node left")
+		return
+	}
+	m.judgeBrake()
+	if n.heldBack(m) {
+		for _, p := range n.in {
+			if p.Paused != nil {
+				m.holdBack(p, n.site.Name+"/"+n.Name+" does not answer")
+			}
+		}
 		return
 	}
 	text := m.outageText(l)
 	l.enter(m, WordOut)
+	m.countOutage(n)
 	if l.Outage == 0 {
 		l.Outage = m.node(n, Event{Kind: FailoverOutage, Text: text})
 	}

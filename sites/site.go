@@ -27,6 +27,12 @@ type site struct {
 	// sayAt is when a site_down that was held back is said (N4).
 	sayAt time.Duration
 
+	// lostAt is since when the site is down, downAt when that was found, and
+	// lineFault that another was lost with it; silentAt is when its witnesses
+	// were last found silent (N5).
+	lostAt, downAt, silentAt time.Duration
+	lineFault                bool
+
 	busy    bool // any result may change something
 	isDirty bool
 	stored  bool // to be stored after this Step
@@ -90,6 +96,7 @@ func (m *Machine) observe(s *site) {
 		}
 		return
 	}
+	s.silentAt = m.now.Boot
 	switch {
 	case s.Condition == SiteIsDown:
 		answering, _ := s.nodesSince(since)
@@ -217,6 +224,8 @@ func (m *Machine) unseen(s *site) {
 	s.Condition, s.Since, s.asked = SiteIsDown, m.now.Wall, false
 	s.sayAt = m.now.Boot
 	m.seenChanged = true
+	_, since := s.silence()
+	m.lost(s, since)
 	m.changed(s)
 }
 
@@ -228,6 +237,7 @@ func (m *Machine) seen(s *site) {
 	was := s.Condition
 	down, resolver, since := s.Down, s.Resolver, s.Since
 	s.Condition, s.Since, s.Down, s.Resolver = SiteIsUp, m.now.Wall, 0, 0
+	s.FailedOver = false
 	m.seenChanged = true
 	m.changed(s)
 	if down != 0 {
@@ -294,5 +304,8 @@ func (m *Machine) isolation() {
 		}
 		s.Down = m.site(s, Event{Kind: SiteDown, Text: m.siteDownText(s)})
 		m.changed(s)
+	}
+	if again := m.sitesDown(); again != 0 && (m.held == 0 || again < m.held) {
+		m.held = again
 	}
 }

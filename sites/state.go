@@ -64,6 +64,10 @@ type SavedGlobal struct {
 	LastEvent uint64 `json:"last_event"`
 	// Isolated is the event that said so; 0 when the controller is not (N4).
 	Isolated uint64 `json:"isolated,omitempty"`
+	// Mass is the event of a mass failure (A10); Released says that an operator
+	// has ended the brake while it lasts.
+	Mass     uint64 `json:"mass,omitempty"`
+	Released bool   `json:"released,omitempty"`
 	// Suspect is the event of a clock that cannot be right (O6).
 	Suspect uint64 `json:"suspect,omitempty"`
 	// Starts are the latest starts (S4), and LoopSaid the last alert about them.
@@ -77,10 +81,12 @@ type SavedSite struct {
 	Condition Condition `json:"condition"`
 	Since     time.Time `json:"since"`
 	// Down and Resolver are the events that said so and are not yet resolved.
-	Down     uint64      `json:"down,omitempty"`
-	Resolver uint64      `json:"resolver,omitempty"`
-	Nodes    []SavedNode `json:"nodes"`
-	Pools    []SavedPool `json:"pools"`
+	Down     uint64 `json:"down,omitempty"`
+	Resolver uint64 `json:"resolver,omitempty"`
+	// FailedOver: its emergency site serves because it is down (N5).
+	FailedOver bool        `json:"failed_over,omitempty"`
+	Nodes      []SavedNode `json:"nodes"`
+	Pools      []SavedPool `json:"pools"`
 }
 
 // SavedNode is the durable state of one node, or of the incarnation with other
@@ -99,6 +105,11 @@ type SavedNode struct {
 	Disabled    *Hold     `json:"disabled,omitempty"`
 	Window      *Hold     `json:"window,omitempty"`
 	WindowSkip  time.Time `json:"window_skip,omitzero"`
+	Drill       *Hold     `json:"drill,omitempty"`
+	// Outages are the times of the last ones, and Quarantine the event that
+	// they have led to (N11).
+	Outages    []time.Time `json:"outages,omitempty"`
+	Quarantine uint64      `json:"quarantine,omitempty"`
 	// Entitled: an operator's hold has ended, so the node takes its place in
 	// front of an active one even with `failback: manual` (A2).
 	Entitled bool `json:"entitled,omitempty"`
@@ -139,6 +150,8 @@ type SavedPool struct {
 	Members []Member  `json:"members,omitempty"`
 	Since   time.Time `json:"since"`
 	Paused  *Hold     `json:"paused,omitempty"`
+	// Held is the event of a move that a pause holds back (C2).
+	Held uint64 `json:"held,omitempty"`
 	// Outage is the event of a pool with nothing left.
 	Outage uint64 `json:"outage,omitempty"`
 }
@@ -161,6 +174,8 @@ type Hold struct {
 	// Lasts stands in for Until while the wall clock cannot be right (O6): it
 	// counts from when the clock is.
 	Lasts time.Duration `json:"lasts,omitempty"`
+	// Switch: a pause that a switch has begun; a failback ends it (C1, C2).
+	Switch bool `json:"switch,omitempty"`
 	// Event is the one that it began with.
 	Event uint64 `json:"event,omitempty"`
 }

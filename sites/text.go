@@ -92,7 +92,15 @@ func (m *Machine) graceText(l *line) string {
 	if l.node.cfg.Failback == FailbackManual {
 		return "it waits for `dnsteer failback " + l.node.site.Name + "`"
 	}
-	return "it comes back into DNS at " + m.clock(m.wallAt(l.graceEnd())) + " if it then answers (grace " + dur(l.node.cfg.Grace) + ")"
+	return "it comes back into DNS at " + m.clock(m.wallAt(l.graceEnd())) + " if it then answers (" + l.graceName() + ")"
+}
+
+// graceName says how long a line waits.
+func (l *line) graceName() string {
+	if l.node.Quarantine != 0 {
+		return "quarantine " + dur(l.node.grace())
+	}
+	return "grace " + dur(l.node.grace())
 }
 
 func (l *line) backText(how string, was Word, answered time.Duration) string {
@@ -102,6 +110,8 @@ func (l *line) backText(how string, was Word, answered time.Duration) string {
 		return t + "its pool has no other node that serves, so the rest of its grace is waived."
 	case "manual":
 		return t + "put back by the operator."
+	case "drill":
+		return t + "the drill is over, and it answers."
 	case "auto":
 		return t + "it has answered for " + dur(answered) + " (grace " + dur(l.node.cfg.Grace) + ")."
 	default:

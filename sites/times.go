@@ -82,6 +82,9 @@ func (m *Machine) settleTimes(s *site) {
 		if n.Maintenance != nil {
 			until(n.Maintenance.Until)
 		}
+		if n.Drill != nil {
+			until(n.Drill.Until)
+		}
 		if n.Disabled != nil {
 			until(n.Disabled.Until)
 			continue
@@ -121,7 +124,7 @@ func (m *Machine) lineTimes(l *line, at func(time.Duration)) {
 		return
 	}
 	s.busy = s.busy || l.Word != WordOut && l.busy() || l.failing
-	if t, ticking := l.deadline(); ticking && l.due() {
+	if t, ticking := l.deadline(); ticking && m.due(l) {
 		at(t)
 	}
 	if l.Word == WordRecovering {

@@ -98,6 +98,9 @@ func (m *Machine) expire(s *site) {
 		return
 	}
 	for _, n := range s.nodes {
+		if n.Drill.over(m.now) {
+			m.endDrill(n, "its time is over")
+		}
 		if h := n.Maintenance; h.over(m.now) {
 			n.Maintenance = nil
 			m.maintenanceEnded(n, h, Event{Reason: "its time is over"})

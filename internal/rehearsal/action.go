@@ -45,15 +45,41 @@ func (a *action) changes() []change {
 	}
 }
 
-// commands are the actions that an operator's command stands behind.
-func (a *action) commands() []struct {
+// order is an operator's command with what it is about.
+type order struct {
 	verb  sites.Verb
 	value config.Value[string]
-} {
-	return []struct {
-		verb  sites.Verb
-		value config.Value[string]
-	}{
+}
+
+// check refuses what cannot be meant. Names that the configuration does not
+// have are for the controller to refuse.
+func (o order) check(*world) error {
+	text := o.value.V
+	switch o.verb {
+	case sites.Switch:
+		if pool, node, ok := strings.Cut(text, " "); !ok || pool == "" || node == "" {
+			return fmt.Errorf("switch: found %q, expected \"SITE NODE\" or \"SITE/POOL NODE\"", text)
+		}
+	case sites.Drill:
+		_, length, ok := strings.Cut(text, " ")
+		if !ok {
+			return fmt.Errorf("drill: found %q, expected \"SITE/NODE 5m\"", text)
+		}
+		if _, err := config.ParseDuration(length); err != nil {
+			return fmt.Errorf("drill: found %q: %w", text, err)
+		}
+	case sites.Release:
+		if text != "true" {
+			return fmt.Errorf("release: found %q, expected true", text)
+		}
+	default:
+	}
+	return nil
+}
+
+// commands are the actions that an operator's command stands behind.
+func (a *action) commands() []order {
+	return []order{
 		{sites.Maintenance, a.Maintenance},
 		{sites.MaintenanceEnd, a.MaintenanceEnd},
 		{sites.Disable, a.Disable},
@@ -61,6 +87,10 @@ func (a *action) commands() []struct {
 		{sites.FailbackNow, a.Failback},
 		{sites.Pause, a.Pause},
 		{sites.Resume, a.Resume},
+		{sites.Switch, a.Switch},
+		{sites.Drill, a.Drill},
+		{sites.DrillEnd, a.DrillEnd},
+		{sites.Release, a.Release},
 	}
 }
 
@@ -82,6 +112,18 @@ func (a *action) command() (*sites.Command, bool) {
 				cmd.Site = ""
 			}
 		case sites.FailbackNow:
+		case sites.Release:
+			cmd.Site = ""
+		case sites.Switch:
+			pool, node, _ := strings.Cut(c.value.V, " ")
+			cmd.Site, cmd.Pool, _ = strings.Cut(pool, "/")
+			cmd.Node = node
+		case sites.Drill:
+			name, length, _ := strings.Cut(rest, " ")
+			cmd.Node = name
+			if d, err := config.ParseDuration(length); err == nil {
+				cmd.For = d
+			}
 		default:
 			cmd.Node = rest
 		}
@@ -103,8 +145,12 @@ func (a *action) check(w *world) error {
 	}
 	_, isCommand := a.command()
 	for _, c := range a.commands() {
-		if c.value.Set {
-			found++
+		if !c.value.Set {
+			continue
+		}
+		found++
+		if err := c.check(w); err != nil {
+			return err
 		}
 	}
 	for _, set := range [...]bool{a.Restart.Set, a.Suspend.Set, !a.Config.IsZero(), a.Clock.Set} {

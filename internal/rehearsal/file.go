@@ -49,6 +49,10 @@ type action struct {
 	Failback       config.Value[string]        `yaml:"failback"`
 	Pause          config.Value[string]        `yaml:"pause"`
 	Resume         config.Value[string]        `yaml:"resume"`
+	Switch         config.Value[string]        `yaml:"switch"`
+	Drill          config.Value[string]        `yaml:"drill"`
+	DrillEnd       config.Value[string]        `yaml:"drill_end"`
+	Release        config.Value[string]        `yaml:"release"`
 	Restart        config.Value[time.Duration] `yaml:"restart"`
 	Suspend        config.Value[time.Duration] `yaml:"suspend"`
 	Config         config.Subtree              `yaml:"config"`

@@ -1,0 +1,66 @@
+package sites
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// grace is how long a recovering node waits: its own, or that of a quarantine
+// if that is longer (N11).
+func (n *node) grace() time.Duration {
+	if n.Quarantine != 0 {
+		return max(n.cfg.Grace, n.cfg.Quarantine.Hold)
+	}
+	return n.cfg.Grace
+}
+
+// countOutage enters an outage of the node into its history, and begins a
+// quarantine with the one that is too many (N11). Drills do not count.
+func (m *Machine) countOutage(n *node) {
+	q := n.cfg.Quarantine
+	if q.Outages == 0 || n.Drill != nil {
+		return
+	}
+	n.Outages = slices.DeleteFunc(n.Outages, func(t time.Time) bool {
+		ago := m.now.Wall.Sub(t)
+		return ago > q.Within || ago < 0 && !m.now.Suspect
+	})
+	n.Outages = append(n.Outages, m.now.Wall)
+	if over := len(n.Outages) - q.Outages; over > 0 {
+		n.Outages = slices.Clone(n.Outages[over:])
+	}
+	if len(n.Outages) >= q.Outages && n.Quarantine == 0 {
+		n.Quarantine = m.node(n, Event{Kind: QuarantineStarted, Text: fmt.Sprintf(
+			"%s/%s has gone out %d times within %s: when it answers again it waits for %s instead of %s. `dnsteer failback %s` ends that.",
+			n.site.Name, n.Name, len(n.Outages), dur(q.Within), dur(q.Hold), dur(n.cfg.Grace), n.site.Name)})
+	}
+}
+
+// endQuarantine ends a quarantine with the node's return; cleared says that its
+// history is forgotten as well (C1).
+func (m *Machine) endQuarantine(n *node, cleared bool) {
+	if cleared {
+		n.Outages = nil
+	}
+	if n.Quarantine == 0 {
+		return
+	}
+	text := "The quarantine of " + n.site.Name + "/" + n.Name + " has ended with its return."
+	if cleared {
+		text = "The quarantine of " + n.site.Name + "/" + n.Name + " was ended by the operator."
+	}
+	m.node(n, Event{Kind: QuarantineEnded, Resolves: n.Quarantine, Text: text})
+	n.Quarantine = 0
+	m.changed(n.site)
+}
+
+// wholly says whether no line of the node is out by an outage any more.
+func (n *node) wholly() bool {
+	for _, l := range n.lines {
+		if l != nil && (l.Word == WordOut || l.Word == WordRecovering) {
+			return false
+		}
+	}
+	return true
+}

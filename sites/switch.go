@@ -1,0 +1,82 @@
+package sites
+
+import "fmt"
+
+// switchTo makes a node the active one of an active_passive pool, and pauses
+// the pool (C2).
+func (m *Machine) switchTo(s *site, nodes []*node, c *Command) Reply {
+	name := c.Pool
+	if name == "" {
+		name = DefaultPool
+	}
+	var p *pool
+	for _, x := range s.pools {
+		if x.Name == name {
+			p = x
+		}
+	}
+	switch {
+	case p == nil:
+		return refuse("Site %s has no pool %q.", s.Name, name)
+	case p.cfg.Mode != ActivePassive:
+		return refuse("Refused: %s is active_active, so all of its nodes that serve are answered. Use maintenance to take one out.", p.label())
+	case c.Node == "":
+		return refuse("Name the node to switch to: %s.", s.nodeNames())
+	}
+	n := nodes[0]
+	switch {
+	case p.find(n.Name, false) == nil:
+		return refuse("Refused: pool %s does not hold %s.", p.label(), n.Name)
+	case n.taken():
+		return refuse("Refused: %s/%s is %s. End that first.", s.Name, n.Name, n.word())
+	case !n.answers() && !c.Force:
+		return refuse("Refused: %s/%s does not answer%s. Use --force to switch to it all the same.", s.Name, n.Name, m.lastCause(n))
+	}
+	for _, l := range n.lines {
+		if l != nil && l.Word != WordUp && l.Word != WordFailing {
+			m.backBy(l, c)
+		}
+	}
+	m.pause(p, c)
+	p.Paused.Switch = true
+	p.Source, p.From, p.Active, p.activeSince = Own, "", n.Name, m.now.Boot
+	p.Members = []Member{n.member(n.serves())}
+	p.Since = m.now.Wall
+	m.changed(s)
+	return Reply{Text: fmt.Sprintf("%s is now served by %s. The pool is paused%s: nothing of it moves by itself. `dnsteer resume %s` ends that.",
+		p.label(), n.Name, m.untilText(p.Paused.Until), p.label())}
+}
+
+// pause stops the moves of a pool.
+func (m *Machine) pause(p *pool, c *Command) {
+	h := &Hold{By: c.By, Reason: c.Reason, Since: m.now.Wall}
+	h.last(c.For, m.now)
+	p.Paused = h
+	h.Event = m.poolEvent(p, Event{Kind: Paused, By: c.By, Reason: c.Reason, Text: m.pausedText(p)})
+	m.changed(p.site)
+}
+
+// holdBack tells once that a pause holds back a move that an outage asks for
+// (C2).
+func (m *Machine) holdBack(p *pool, why string) {
+	if p.Held != 0 {
+		return
+	}
+	p.Held = m.poolEvent(p, Event{Kind: MoveHeld, Text: fmt.Sprintf(
+		"%s would move, because %s, but it is paused%s and still answers %s. `dnsteer resume %s` lets it move.",
+		p.label(), why, m.untilText(p.Paused.Until), m.givesText(p), p.label())})
+	m.changed(p.site)
+}
+
+// judgeHeld looks for members of a paused pool that no longer serve.
+func (m *Machine) judgeHeld(p *pool) {
+	if p.Paused == nil || p.Held != 0 {
+		return
+	}
+	for _, x := range p.Members {
+		if n := p.find(x.Node, x.Replaced); n != nil && n.serves() == [families]bool{} && !n.taken() {
+			m.holdBack(p, n.site.Name+"/"+n.Name+" is out")
+			return
+		}
+	}
+}
