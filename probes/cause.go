@@ -31,6 +31,9 @@ const (
 	CauseTLSExpired Cause = "tls_expired"
 	// CauseTLSNotYet: the certificate's time has not begun, by our clock (O6).
 	CauseTLSNotYet Cause = "tls_not_yet_valid"
+	// CauseTLSExpiring: the certificate's time is over sooner than the probe
+	// asks for, by our clock (O6).
+	CauseTLSExpiring Cause = "tls_expiring"
 	// CauseTLSName: the certificate is for other names.
 	CauseTLSName Cause = "tls_name"
 	// CauseTLSUntrusted: the certificate comes from nobody whom we trust.
@@ -52,6 +55,8 @@ const (
 	// CauseDNSRcode: the resolver answers with an error where addresses are
 	// expected (O3).
 	CauseDNSRcode Cause = "dns_rcode"
+	// CauseExit: the command ended with another status than 0.
+	CauseExit Cause = "exit"
 	// CauseFailed: the probe failed in a way that has no word of its own.
 	CauseFailed Cause = "failed"
 )
@@ -75,6 +80,9 @@ const (
 	CauseLocalLate Cause = "local_late"
 	// CauseLocalConfig: the probe is configured so that it cannot be run.
 	CauseLocalConfig Cause = "local_config"
+	// CauseLocalCommand: the command cannot be started: it is not there, or may
+	// not be run.
+	CauseLocalCommand Cause = "local_command"
 	// CauseCancelled: the controller gave the probe up.
 	CauseCancelled Cause = "cancelled"
 	// CausePanic: the probe's own code failed.

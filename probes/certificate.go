@@ -63,9 +63,11 @@ func normalFingerprint(s string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(s, "sha256:"), ":", "")
 }
 
+// nearExpiry is how long before its end a certificate's expiry is told.
+const nearExpiry = 21 * 24 * time.Hour
+
 // note says when the certificate expires, where that is near or past.
-func (c *certificate) note(now time.Time) string {
-	const near = 21 * 24 * time.Hour
+func (c *certificate) note(now time.Time, near time.Duration) string {
 	left := c.notAfter.Sub(now)
 	switch {
 	case c.notAfter.IsZero() || left > near:

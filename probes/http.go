@@ -71,18 +71,18 @@ const maxBody = 64 << 10
 // Probe implements [Prober].
 func (p HTTP) Probe(ctx context.Context, addr netip.Addr) sites.Check {
 	start := time.Now()
-	c := p.probe(ctx, addr)
-	c.Duration = time.Since(start)
+	cert := &certificate{verify: p.verify(), fingerprint: p.Fingerprint, roots: p.Roots}
+	c := p.probe(ctx, addr, cert)
+	c.Duration, c.Expires = time.Since(start), cert.notAfter
 	return c
 }
 
-func (p HTTP) probe(ctx context.Context, addr netip.Addr) sites.Check {
+func (p HTTP) probe(ctx context.Context, addr netip.Addr, cert *certificate) sites.Check {
 	at := newAttempt(ctx, addr)
 	req, err := p.request(ctx, addr)
 	if err != nil {
 		return unknown(CauseLocalConfig, "%v", err)
 	}
-	cert := &certificate{verify: p.verify(), fingerprint: p.Fingerprint, roots: p.Roots}
 	tr := p.transport(addr, cert)
 	defer tr.CloseIdleConnections()
 	client := http.Client{Transport: tr, CheckRedirect: p.follow(req.URL.Hostname(), addr)}
@@ -102,7 +102,7 @@ func (p HTTP) probe(ctx context.Context, addr netip.Addr) sites.Check {
 		return down(CauseBody, "status %d, but the body does not contain %s", resp.StatusCode, strconv.Quote(p.Body))
 	}
 	text := fmt.Sprintf("status %d", resp.StatusCode)
-	if note := cert.note(time.Now()); note != "" {
+	if note := cert.note(time.Now(), nearExpiry); note != "" {
 		text += "; " + note
 	}
 	return up(text)
@@ -273,12 +273,9 @@ func (p HTTP) failed(ctx context.Context, at attempt, err error) sites.Check {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err // the URL may hold a secret
 	}
-	c := at.failed(ctx, err)
+	c := at.handshakeFailed(ctx, err)
 	if c.Cause != string(CauseFailed) {
 		return c
-	}
-	if e, ok := errors.AsType[*handshakeError](err); ok {
-		return e.check()
 	}
 	return down(CauseProtocol, "no HTTP response: %s", c.Text)
 }

@@ -54,6 +54,9 @@ type Check struct {
 	Cause, Text string
 	// Duration from the probe's start to its outcome.
 	Duration time.Duration
+	// Expires is the end of the certificate that the other side showed; zero
+	// if it showed none.
+	Expires time.Time
 }
 
 // Result is what came of probing a subject once.
