@@ -20,10 +20,7 @@ func benchServer(b *testing.B, n int) *Server {
 		}
 		cfg.Zones[0].Records = append(cfg.Zones[0].Records, rr)
 	}
-	s := newServer(b, cfg)
-	s.SetAnswer("berlin", "default", answer("10.1.0.11", "10.1.0.12", "fd00:1::11"))
-	s.SetAnswer("hamburg", "default", answer("10.2.0.11"))
-	return s
+	return lanServerOf(b, cfg)
 }
 
 // If the first of these figures grows, every query pays.
@@ -35,6 +32,9 @@ func BenchmarkHot(b *testing.B) {
 	}{
 		{"static", ask("host7.example.lan.", dns.TypeA, 1232)},
 		{"service", ask("app7.example.lan.", dns.TypeA, 1232)},
+		{"weighted", ask("weighted.example.lan.", dns.TypeA, 1232)},
+		{"hashed", ask("hashed.example.lan.", dns.TypeA, 1232)},
+		{"hashed_uneven", ask("uneven.example.lan.", dns.TypeA, 1232)},
 		{"service_without_edns", ask("app7.example.lan.", dns.TypeA)},
 		{"wildcard_service", ask("x.apps.example.lan.", dns.TypeA, 1232)},
 		{"nodata", ask("app7.example.lan.", dns.TypeMX, 1232)},
@@ -96,7 +96,7 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	dst := make([]byte, maxUDP)
 	for _, client := range []string{"10.1.0.1", "fd00:1::1", "192.0.2.1"} {
 		from := netip.MustParseAddr(client)
-		for _, name := range []string{"mail.example.lan.", "app.example.lan.", "x.apps.example.lan.", "nothing.example.lan.", "chain.example.lan.", "a.sub.example.lan.", "example.org."} {
+		for _, name := range []string{"mail.example.lan.", "app.example.lan.", "x.apps.example.lan.", "weighted.example.lan.", "hashed.example.lan.", "uneven.example.lan.", "nothing.example.lan.", "chain.example.lan.", "a.sub.example.lan.", "example.org."} {
 			for _, msg := range [][]byte{ask(name, dns.TypeA), ask(name, dns.TypeAAAA, 1232)} {
 				if n := testing.AllocsPerRun(100, func() { w.respond(dst, msg, from, false) }); n != 0 {
 					t.Errorf("%s from %s: %v allocations", name, client, n)

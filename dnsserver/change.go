@@ -56,7 +56,6 @@ func (s *Server) prepare(cfg *Config) (*Change, error) {
 // that no service names is left out.
 func (c *Change) SetAnswer(site, poolName string, a sites.Answer) {
 	if p := c.pools[poolKey{site, poolName}]; p != nil {
-		a.IPv4, a.IPv6 = slices.Clone(a.IPv4), slices.Clone(a.IPv6)
 		p.body.Store(newBody(a))
 	}
 }

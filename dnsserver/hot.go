@@ -134,12 +134,12 @@ func (w *worker) data(n *node, at step) (next *rrset, rcode int, aa, ok bool) {
 		if b == nil {
 			return nil, 0, false, false
 		}
-		a := &b.v4
+		f := &b.v4
 		if t == dns.TypeAAAA {
-			a = &b.v6
+			f = &b.v6
 		}
-		if a.count > 0 {
-			w.out.addresses(a, t, e.seconds(b), w.turn, at.pos)
+		if len(f.all.list) > 0 {
+			w.out.addresses(f.give(w.from, w.turn), t, e.seconds(b), w.turn, at.pos)
 			return nil, dns.RcodeSuccess, true, true
 		}
 	}

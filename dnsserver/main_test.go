@@ -2,6 +2,7 @@ package dnsserver
 
 import (
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +108,9 @@ func lanConfig(t testing.TB) *Config {
 		Services: []Service{
 			{Hosts: []string{"app.example.lan", "*.apps.example.lan"}, Pool: "default", Sites: at("berlin", "hamburg")},
 			{Hosts: []string{"tv.example.lan"}, Pool: "streaming", Sites: at("berlin")},
+			{Hosts: []string{"weighted.example.lan"}, Pool: "weighted", Sites: at("berlin")},
+			{Hosts: []string{"hashed.example.lan"}, Pool: "hashed", Sites: at("berlin")},
+			{Hosts: []string{"uneven.example.lan"}, Pool: "uneven", Sites: at("berlin")},
 			{Hosts: []string{"unset.example.lan"}, Pool: "unset", Sites: at("berlin")},
 			{Hosts: []string{"split.example.lan"}, Pool: "streaming", Sites: at("berlin")},
 			{Hosts: []string{"split.example.lan"}, Pool: "default", Sites: at("hamburg")},
@@ -127,13 +131,38 @@ func answer(list ...string) sites.Answer {
 	return a
 }
 
+// byNode is an answer of a policy that chooses among nodes: "name weight address…".
+func byNode(policy sites.Policy, nodes ...string) sites.Answer {
+	a := answer()
+	a.Policy = policy
+	for _, text := range nodes {
+		f := strings.Fields(text)
+		weight, err := strconv.Atoi(f[1])
+		if err != nil {
+			panic(err)
+		}
+		one := answer(f[2:]...)
+		a.Nodes = append(a.Nodes, sites.AnswerNode{Name: f[0], Weight: weight, IPv4: one.IPv4, IPv6: one.IPv6})
+		a.IPv4, a.IPv6 = append(a.IPv4, one.IPv4...), append(a.IPv6, one.IPv6...)
+	}
+	return a
+}
+
 // lanServer serves lanConfig with answers for its pools.
 func lanServer(t testing.TB) *Server {
 	t.Helper()
-	s := newServer(t, lanConfig(t))
+	return lanServerOf(t, lanConfig(t))
+}
+
+func lanServerOf(t testing.TB, cfg *Config) *Server {
+	t.Helper()
+	s := newServer(t, cfg)
 	s.SetAnswer("berlin", "default", answer("10.1.0.11", "10.1.0.12", "fd00:1::11"))
 	s.SetAnswer("hamburg", "default", answer("10.2.0.11"))
 	s.SetAnswer("berlin", "streaming", answer("10.1.0.21"))
+	s.SetAnswer("berlin", "weighted", byNode(sites.PolicyWeighted, "a 3 10.1.0.31 10.1.0.32 fd00:1::31", "b 1 10.1.0.33", "c 0 10.1.0.34 fd00:1::34", "d 2 10.1.0.35"))
+	s.SetAnswer("berlin", "hashed", byNode(sites.PolicyIPHash, "a 1 10.1.0.41 10.1.0.42 fd00:1::41", "b 1 10.1.0.43", "c 1 fd00:1::44"))
+	s.SetAnswer("berlin", "uneven", byNode(sites.PolicyIPHash, "a 3 10.1.0.51", "b 1 10.1.0.53 fd00:1::53", "c 2 10.1.0.54 fd00:1::54"))
 	return s
 }
 

@@ -2,6 +2,7 @@ package dnsserver
 
 import (
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -32,22 +33,46 @@ type pool struct {
 // poolBody is what a pool gives, prepared for the wire.
 type poolBody struct {
 	answer sites.Answer
-	v4, v6 addresses
+	v4, v6 familyBody
+}
+
+// familyBody is what a pool gives of one family.
+type familyBody struct {
+	all addresses
+	shares
 }
 
 // addresses is an rrset of addresses: the data of its records one after another.
 type addresses struct {
+	list  []netip.Addr
 	data  []byte
 	width int // octets of one address
-	count int
 }
 
+// newBody prepares an answer, which it keeps a copy of.
 func newBody(a sites.Answer) *poolBody {
-	return &poolBody{answer: a, v4: newAddresses(a.IPv4, 4), v6: newAddresses(a.IPv6, 16)}
+	a.IPv4, a.IPv6, a.Nodes = slices.Clone(a.IPv4), slices.Clone(a.IPv6), slices.Clone(a.Nodes)
+	for i := range a.Nodes {
+		n := &a.Nodes[i]
+		n.IPv4, n.IPv6 = slices.Clone(n.IPv4), slices.Clone(n.IPv6)
+	}
+	return &poolBody{
+		answer: a,
+		v4:     familyBody{newAddresses(a.IPv4, 4), newShares(&a, func(n *sites.AnswerNode) []netip.Addr { return n.IPv4 }, 4)},
+		v6:     familyBody{newAddresses(a.IPv6, 16), newShares(&a, func(n *sites.AnswerNode) []netip.Addr { return n.IPv6 }, 16)},
+	}
+}
+
+// give gives what a client is answered at a turn.
+func (f *familyBody) give(client netip.Addr, turn uint32) *addresses {
+	if n := f.choose(client, turn); n != nil {
+		return &n.addresses
+	}
+	return &f.all
 }
 
 func newAddresses(in []netip.Addr, width int) addresses {
-	a := addresses{width: width, count: len(in), data: make([]byte, 0, width*len(in))}
+	a := addresses{list: in, width: width, data: make([]byte, 0, width*len(in))}
 	for _, ip := range in {
 		a.data = append(a.data, ip.AsSlice()...)
 	}

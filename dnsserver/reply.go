@@ -67,14 +67,14 @@ func setSerial(b []byte, z *zone) {
 // addresses adds address records, at most maxAddresses, beginning with another
 // one at each turn.
 func (r *reply) addresses(a *addresses, t uint16, ttl, turn uint32, pos int) {
-	count := min(a.count, maxAddresses)
+	count := min(len(a.list), maxAddresses)
 	size := rrFixed + a.width
 	b := r.take(count * size)
 	if b == nil {
 		return
 	}
 	r.an += uint16(count)
-	i := rotation(turn, a.count)
+	i := rotation(turn, len(a.list))
 	for range count {
 		binary.BigEndian.PutUint32(b, uint32(0xc000|pos)<<16|uint32(t))
 		binary.BigEndian.PutUint16(b[4:], dns.ClassINET)
@@ -82,7 +82,7 @@ func (r *reply) addresses(a *addresses, t uint16, ttl, turn uint32, pos int) {
 		binary.BigEndian.PutUint16(b[10:], uint16(a.width))
 		copy(b[rrFixed:size], a.data[i*a.width:(i+1)*a.width])
 		b = b[size:]
-		if i++; i == a.count {
+		if i++; i == len(a.list) {
 			i = 0
 		}
 	}

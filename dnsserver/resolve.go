@@ -2,6 +2,7 @@ package dnsserver
 
 import (
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -23,6 +24,9 @@ type resolver struct {
 	snap *snapshot
 	site func() int32
 	turn uint32
+	// client is who asks, for the policies that choose a node by it; not valid
+	// for what a pool gives altogether.
+	client netip.Addr
 	// most is how many addresses of a service an answer holds; 0 for all.
 	most int
 
@@ -187,10 +191,11 @@ func (r *resolver) add(z *zone, set *rrset, name string) {
 
 // addresses adds those of the type from a pool, rotated.
 func (r *resolver) addresses(e *serviceEntry, b *poolBody, name string) bool {
-	list, h := b.answer.IPv4, dns.RR_Header{Name: name, Rrtype: r.qtype, Class: dns.ClassINET, Ttl: e.seconds(b)}
+	f, h := &b.v4, dns.RR_Header{Name: name, Rrtype: r.qtype, Class: dns.ClassINET, Ttl: e.seconds(b)}
 	if r.qtype == dns.TypeAAAA {
-		list = b.answer.IPv6
+		f = &b.v6
 	}
+	list := f.give(r.client, r.turn).list
 	count, first := len(list), rotation(r.turn, len(list))
 	if r.most > 0 {
 		count = min(count, r.most)

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,7 +99,6 @@ func (s *Server) SetAnswer(site, poolName string, a sites.Answer) {
 	if old != nil && old.answer.Equal(a) {
 		return
 	}
-	a.IPv4, a.IPv6 = slices.Clone(a.IPv4), slices.Clone(a.IPv6)
 	p.body.Store(newBody(a))
 	if old != nil && old.answer.SameRecords(a) {
 		return

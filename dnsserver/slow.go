@@ -16,7 +16,7 @@ func (w *worker) slow(dst, msg []byte, tcp bool) int {
 	if rcode != rcodeNone {
 		return w.errorReply(dst, msg, rcode, false)
 	}
-	r := resolver{snap: w.snap, site: w.clientSite, turn: w.turn, most: maxAddresses, qtype: w.q.qtype}
+	r := resolver{snap: w.snap, site: w.clientSite, turn: w.turn, client: w.from, most: maxAddresses, qtype: w.q.qtype}
 	out := r.resolve(m.Question[0].Name)
 	if out.rcode == dns.RcodeRefused || out.rcode == dns.RcodeServerFailure {
 		return w.errorReply(dst, msg, out.rcode, false)
