@@ -25,7 +25,7 @@ type rrset struct {
 
 // landing is where a name lies in the snapshot.
 type landing struct {
-	name string // wire form, lower case; as written in the record otherwise
+	name string // in lower-cased wire form
 	// node is the one of that name when exact, else the closest name above it
 	// that exists, and nil outside all zones.
 	node  *node
