@@ -163,6 +163,7 @@ func BenchmarkTCPNodes(b *testing.B) {
 func BenchmarkICMPNodes(b *testing.B) { benchmarkNodes(b, func(int) Prober { return ICMP{} }) }
 
 func benchmarkNodes(b *testing.B, prober func(port int) Prober) {
+	b.Helper()
 	seconds, err := strconv.Atoi(os.Getenv("BENCH_SECONDS"))
 	if err != nil {
 		seconds = 10

@@ -65,7 +65,7 @@ func sockaddr(to netip.AddrPort) (sa unix.Sockaddr, family int, err error) {
 		if err != nil {
 			link, err := net.InterfaceByName(zone)
 			if err != nil {
-				return nil, 0, fmt.Errorf("connect to %s: no interface %q (%v): %w", to, zone, err, unix.ENODEV)
+				return nil, 0, fmt.Errorf("connect to %s: no interface %q (%w): %w", to, zone, err, unix.ENODEV)
 			}
 			n = uint64(link.Index)
 		}

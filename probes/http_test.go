@@ -2,7 +2,6 @@ package probes
 
 import (
 	"compress/gzip"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -231,7 +230,7 @@ func TestHTTPRequestURL(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			req, err := HTTP{URL: tt.url, Host: tt.host}.request(context.Background(), netip.MustParseAddr(tt.addr))
+			req, err := HTTP{URL: tt.url, Host: tt.host}.request(t.Context(), netip.MustParseAddr(tt.addr))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -122,10 +122,10 @@ func (r *Runner) run(run Run, probers []Prober) {
 	res := sites.Result{Subject: run.Subject, Start: r.cfg.Now(), Checks: make([]sites.Check, len(probers))}
 	var others sync.WaitGroup
 	for i := 1; i < len(probers); i++ {
-		others.Go(func() { res.Checks[i] = r.probe(ctx, probers[i], run.Subject) })
+		others.Go(func() { res.Checks[i] = Ask(ctx, probers[i], run.Subject, r.cfg.Log) })
 	}
 	if len(probers) > 0 {
-		res.Checks[0] = r.probe(ctx, probers[0], run.Subject)
+		res.Checks[0] = Ask(ctx, probers[0], run.Subject, r.cfg.Log)
 	}
 	others.Wait()
 	res.Finish = r.cfg.Now()
@@ -139,12 +139,13 @@ func (r *Runner) run(run Run, probers []Prober) {
 	r.cfg.Deliver(run, res)
 }
 
-// probe asks once. A prober that panics costs its own result alone.
-func (r *Runner) probe(ctx context.Context, p Prober, s sites.Subject) (c sites.Check) {
+// Ask asks a subject once, as a [Runner] does. A prober that panics costs its own
+// result alone: that is unknown then, and log gets what happened.
+func Ask(ctx context.Context, p Prober, s sites.Subject, log *slog.Logger) (c sites.Check) {
 	start := time.Now()
 	defer func() {
 		if v := recover(); v != nil {
-			r.cfg.Log.Error("a probe panicked", "subject", s.String(), "panic", v, "stack", string(debug.Stack()))
+			log.Error("a probe panicked", "subject", s.String(), "panic", v, "stack", string(debug.Stack()))
 			c = unknown(CausePanic, "the probe's own code failed: %v", v)
 			c.Duration = time.Since(start)
 		}

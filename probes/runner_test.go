@@ -46,6 +46,7 @@ type testRunner struct {
 }
 
 func newTestRunner(t *testing.T, limit int) *testRunner {
+	t.Helper()
 	tr := &testRunner{}
 	start := time.Now()
 	tr.Runner = NewRunner(RunnerConfig{
