@@ -112,6 +112,9 @@ func (m *Machine) buildChecks(l *line, old []checkClock) {
 		}
 		checks[i].key = p.Key
 	}
+	if old != nil && !slices.EqualFunc(old, checks, func(a, b checkClock) bool { return a.key == b.key }) {
+		l.notBefore = m.now.Boot
+	}
 	l.Probes, l.checks = probes, checks
 }
 

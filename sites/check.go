@@ -12,12 +12,14 @@ func (m *Machine) absorb(l *line, res *Result) {
 	changed := m.followChecks(l, res)
 	before := l.recent
 	if outcome := l.combine(res.Checks); outcome != None {
-		l.take(outcome, res)
+		l.take(outcome, res, m.learnt)
 		l.contradict(outcome, m.now.Boot)
 	} else {
 		// No probe of it has ever answered: that they fail is kept for N3 and
 		// N10 alone.
-		l.recent, l.recentStart = unanswered(res.Checks), res.Start
+		if l.recent == None || res.Start >= l.recentStart {
+			l.recent, l.recentStart = unanswered(res.Checks), res.Start
+		}
 	}
 	if changed || l.recent != before || l.busy() || l.node.site.busy {
 		m.dirty(l.node.site)
@@ -157,6 +159,6 @@ func (m *Machine) provenSince(l *line, t time.Duration) bool {
 	if s.cfg.NoWitness {
 		return true
 	}
-	p := s.proof(l)
-	return p.works && p.seen >= t
+	ok, _ := s.answeredSince(l, t, 0)
+	return ok
 }

@@ -258,7 +258,7 @@ func (d *driver) do(what string) {
 	case "explain":
 		d.seen = append(d.seen, d.explain(about))
 	case "asked":
-		d.seen = append(d.seen, "asked "+strings.Join(d.asked, ", "))
+		d.seen = append(d.seen, strings.TrimSpace("asked "+strings.Join(d.asked, ", ")))
 		d.asked = nil
 	case "hold", "free":
 		d.held = verb == "hold"

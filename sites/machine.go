@@ -19,6 +19,7 @@ type Machine struct {
 	shortest time.Duration // the shortest probe interval (O5)
 	epoch    time.Duration // results of probes that started earlier are unknown
 	unknown  int           // subjects whose last result is unknown (N4)
+	learnt   uint64        // results so far
 	// seenChanged asks for a look at the sites as a whole, and so does held,
 	// until when a site_down is held back (N4).
 	seenChanged bool
@@ -147,6 +148,7 @@ func (m *Machine) result(res *Result) {
 	if to == nil || len(res.Checks) == 0 {
 		return
 	}
+	m.learnt++
 	if res.Start < m.epoch {
 		m.blinded(res)
 	}
@@ -183,7 +185,7 @@ func (m *Machine) blinded(res *Result) {
 func (m *Machine) witness(to *subject, res *Result) {
 	r := to.record
 	before := r.last
-	if !r.take(res.Checks[0].Outcome, res) {
+	if !r.take(res.Checks[0].Outcome, res, m.learnt) {
 		return
 	}
 	r.heard, r.check = res.Finish, res.Checks[0]

@@ -169,6 +169,7 @@ func (m *Machine) failback(s *site, c *Command) Reply {
 				continue
 			}
 			n.Entitled = true
+			l.free, l.forced = m.now.Boot, !l.answers()
 			m.backBy(l, c)
 			back = appendNew(back, n.Name)
 		}

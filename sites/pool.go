@@ -139,10 +139,11 @@ func (m *Machine) own(p *pool) (members []Member, active string) {
 	return []Member{n.member(in)}, n.Name
 }
 
-// every gives the serving nodes of a pool, or, where there is none, those whose
-// first result is not in (A1, N10).
+// every gives the serving nodes of a pool, without those that fail and are not
+// answered yet, as long as there are others (N12); or, where there is none,
+// those whose first result is not in (A1, N10).
 func (p *pool) every() (members []Member) {
-	for _, which := range [...]func(*node) [families]bool{(*node).serves, (*node).may} {
+	for _, which := range [...]func(*node) [families]bool{p.admits, (*node).serves, (*node).may} {
 		for _, n := range p.nodes {
 			if in := which(n); in != [families]bool{} {
 				members = append(members, n.member(in))
@@ -153,6 +154,23 @@ func (p *pool) every() (members []Member) {
 		}
 	}
 	return nil
+}
+
+// admits says in which families a serving node is answered: where it was
+// already, where its last probe came back up, and where an operator has forced
+// it or outages do not move it (N12, N9).
+func (p *pool) admits(n *node) [families]bool {
+	in := n.serves()
+	if p.Source == Empty {
+		return in
+	}
+	i := slices.IndexFunc(p.Members, func(x Member) bool { return x.Node == n.Name && x.Replaced == n.Replaced })
+	for f := range in {
+		if l := n.lineFor(Family(f)); l != nil && l.judged() && !l.answers() && !l.forced && (i < 0 || !p.Members[i].In[f]) {
+			in[f] = false
+		}
+	}
+	return in
 }
 
 // held gives the members of a pool that does not move by itself: those that it

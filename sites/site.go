@@ -44,11 +44,12 @@ func (m *Machine) evaluate(s *site) {
 	for i := 0; i < len(s.nodes); i++ {
 		n := s.nodes[i]
 		m.watch(n)
-		if n.taken() {
-			continue
-		}
 		for _, l := range n.lines {
-			if l != nil {
+			switch {
+			case l == nil || n.disabled():
+			case n.maintained():
+				m.accompany(l)
+			default:
 				m.judge(l)
 			}
 		}
