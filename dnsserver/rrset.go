@@ -40,8 +40,8 @@ const ownerPointer = 0xc000 | headerLen
 const rrFixed = 12
 
 // newRRset prepares records of one owner and type, in the zone whose apex is
-// given. Duplicates are dropped, and
-// all take the lowest TTL (RFC 2181 sections 5 and 5.2).
+// given. Duplicates are dropped, and all take the lowest TTL (RFC 2181 sections 5
+// and 5.2).
 func newRRset(rrs []dns.RR, apex string) (rrset, error) {
 	set := rrset{rrtype: rrs[0].Header().Rrtype, ttl: rrs[0].Header().Ttl}
 	for _, rr := range rrs {
