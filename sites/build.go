@@ -32,6 +32,9 @@ func New(now Instant, cfg *Config, saved Saved) *Machine {
 				l.restart(now.Boot)
 			}
 		}
+		for _, p := range s.pools {
+			p.activeSince = now.Boot
+		}
 	}
 	return m
 }

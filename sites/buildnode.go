@@ -53,7 +53,7 @@ func (m *Machine) buildLines(n *node, old *node) {
 	n.Addresses, n.Secondary = c.Addresses, c.Secondary
 	for f := range Family(families) {
 		addr, ok := c.first(f)
-		if !ok || !s.judges(f) {
+		if !ok || !s.judges(n.index, f) {
 			continue
 		}
 		l := &line{SavedLine: SavedLine{Word: WordPending, Since: m.now.Wall}, node: n, family: f}
@@ -118,10 +118,16 @@ func (m *Machine) buildChecks(l *line, old []checkClock) {
 	l.Probes, l.checks = probes, checks
 }
 
-// judges says whether lines of the family are judged at the site (N13).
-func (s *Site) judges(f Family) bool {
-	if s.NoWitness || s.WitnessNodes {
+// judges says whether the line of a node in the family is judged: the site has
+// a witness in it (N13). Where nodes are witnesses that takes another node.
+func (s *Site) judges(node int, f Family) bool {
+	if s.NoWitness {
 		return true
+	}
+	for i := range s.Nodes {
+		if _, has := s.Nodes[i].first(f); has && i != node && s.WitnessNodes {
+			return true
+		}
 	}
 	return slices.ContainsFunc(s.Witnesses, func(w Witness) bool { return FamilyOf(w.Addr) == f })
 }

@@ -60,9 +60,22 @@ func (m *Machine) decide() {
 	}
 	for _, s := range m.inOrder() {
 		for _, p := range s.pools {
-			m.fx.Touched = append(m.fx.Touched, PoolID{s.index, p.index})
+			m.touch(PoolID{s.index, p.index})
 			m.report(p)
 		}
+		for _, d := range s.dependents {
+			for _, p := range d.pools {
+				if p.From == s.Name {
+					m.touch(PoolID{d.index, p.index})
+				}
+			}
+		}
+	}
+}
+
+func (m *Machine) touch(id PoolID) {
+	if !slices.Contains(m.fx.Touched, id) {
+		m.fx.Touched = append(m.fx.Touched, id)
 	}
 }
 
@@ -100,7 +113,7 @@ func (m *Machine) decidePool(p *pool) {
 			p.Active, p.activeSince = active, m.now.Boot
 		}
 		p.Source, p.From, p.Members = Own, "", keep(p.Members, members)
-	} else if x := m.emergency(p); x != nil {
+	} else if x := m.emergency(p); x != nil && (p.Source != LastResort || !p.frozen()) {
 		p.Source, p.From, p.Members = Emergency, x.Name, nil
 	} else {
 		m.lastResort(p)
@@ -203,27 +216,38 @@ func (p *pool) entitled() bool {
 
 // lastResort: nothing is left (A5).
 func (m *Machine) lastResort(p *pool) {
-	var all []Member
+	if len(p.nodes) == 0 {
+		return
+	}
+	p.Source = LastResort
+	if m.byName[p.From] == nil {
+		p.From = ""
+	}
+	left := p.left(func(n *node) bool { return !n.taken() })
+	if len(left) == 0 {
+		// With every node taken by an operator the last answer stays, be it
+		// that of an emergency site, as long as there is one.
+		if a := m.Answer(PoolID{p.site.index, p.index}); len(a.IPv4)+len(a.IPv6) > 0 {
+			return
+		}
+		left = p.left(func(*node) bool { return true })
+	}
+	p.From, p.Members = "", keep(p.Members, left)
+}
+
+// left gives what a last resort answers of the nodes that are asked for: all,
+// or in active_passive the one active last, else the first.
+func (p *pool) left(which func(*node) bool) (all []Member) {
 	for _, n := range p.nodes {
-		in := n.those(func(*line) bool { return true })
-		if in == [families]bool{} {
-			continue
+		if in := ([families]bool{n.gives(IPv4), n.gives(IPv6)}); which(n) && in != ([families]bool{}) {
+			if p.cfg.Mode == ActivePassive && n.Name == p.Active {
+				return []Member{n.member(in)}
+			}
+			all = append(all, n.member(in))
 		}
-		if p.cfg.Mode == ActivePassive && n.Name == p.Active {
-			all = []Member{n.member(in)}
-			break
-		}
-		all = append(all, n.member(in))
 	}
 	if p.cfg.Mode == ActivePassive && len(all) > 1 {
 		all = all[:1]
 	}
-	if len(all) > 0 || m.byName[p.From] == nil {
-		p.From, p.Members = "", keep(p.Members, all)
-	}
-	// With every node taken by an operator the last answer stays, be it that
-	// of an emergency site.
-	if len(p.nodes) > 0 {
-		p.Source = LastResort
-	}
+	return all
 }
