@@ -204,6 +204,10 @@ func (m *Machine) index() {
 	m.subjects = make(map[Subject]*subject)
 	m.unknown = 0
 	add := func(t *subject) {
+		if other := m.subjects[t.record.subject]; other != nil {
+			other.twin = t.line
+			return
+		}
 		m.subjects[t.record.subject] = t
 		if t.record.recent == Unknown {
 			m.unknown++

@@ -29,12 +29,13 @@ func (m *Machine) buildNodes(s *site, i int, old *site) []*node {
 	}
 	if same != nil {
 		n.Entitled = same.Entitled
-		m.buildLines(n, same)
-		return []*node{n}
 	}
-	m.buildLines(n, nil)
-	if former == nil {
+	m.buildLines(n, same)
+	switch {
+	case same == nil && former == nil:
 		former = current
+	case same == former:
+		former = nil // the old addresses are the node's again
 	}
 	if former == nil || n.taken() || former.measured() == WordPending {
 		return []*node{n}

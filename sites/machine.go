@@ -36,6 +36,9 @@ type subject struct {
 	record *record
 	site   *site
 	line   *line // nil for a witness
+	// twin is the same node in its former incarnation, where both have the
+	// address (A7).
+	twin *line
 }
 
 // Step takes what has happened until now and says what follows from it. It
@@ -155,6 +158,9 @@ func (m *Machine) result(res *Result) {
 	was := to.record.recent == Unknown
 	if to.line != nil {
 		m.absorb(to.line, res)
+		if to.twin != nil {
+			m.absorb(to.twin, res)
+		}
 	} else {
 		m.witness(to, res)
 	}

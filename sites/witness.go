@@ -58,7 +58,7 @@ func (s *site) proof(l *line) proof {
 func (s *site) others(l *line) (o Outcome, failedAt, upAt time.Duration) {
 	for _, n := range s.nodes {
 		k := n.lines[l.family]
-		if k == nil || n == l.node || n.disabled() {
+		if k == nil || n.Name == l.node.Name || n.disabled() {
 			continue
 		}
 		switch k.last {
@@ -111,7 +111,7 @@ func (s *site) answeredSince(l *line, t time.Duration, learnt uint64) (bool, tim
 func (s *site) othersSince(l *line, t time.Duration, learnt uint64) (ok bool, finish time.Duration) {
 	for _, n := range s.nodes {
 		k := n.lines[l.family]
-		if k == nil || n == l.node || n.disabled() || k.last != Up || k.upStart < t || k.upLearnt <= learnt {
+		if k == nil || n.Name == l.node.Name || n.disabled() || k.last != Up || k.upStart < t || k.upLearnt <= learnt {
 			continue
 		}
 		if !ok || k.upFinish < finish {
@@ -131,7 +131,7 @@ func (m *Machine) askWitnesses(l *line) {
 	}
 	if s.cfg.WitnessNodes {
 		for _, n := range s.nodes {
-			if k := n.lines[l.family]; k != nil && n != l.node && !n.disabled() {
+			if k := n.lines[l.family]; k != nil && n.Name != l.node.Name && !n.disabled() {
 				m.ask(k.subject)
 			}
 		}
