@@ -74,10 +74,10 @@ const (
 // Severity gives the severity of a kind.
 func (k Kind) Severity() Severity {
 	switch k {
-	case SiteDown, ControllerIsolated, PoolOutageStarted, MoveHeld, StoreFailed, RestartLoop:
+	case SiteDown, ControllerIsolated, PoolOutageStarted, MoveHeld, StoreFailed:
 		return Critical
 	case FailoverOutage, FailoverSwitch, NodeOffline, ResolverDown, ProbeNeverUp, ProbeFailed,
-		ProbeStale, ClockSuspect, WindowSkipped, ConfigRejected:
+		ProbeStale, ClockSuspect, WindowSkipped, RestartLoop, ConfigRejected:
 		return Warning
 	default:
 		return Info

@@ -219,7 +219,10 @@ func (m *Machine) finish() Effects {
 		next = min(next, m.held)
 	}
 	m.fx.Next = max(next, m.now.Boot)
-	m.fx.Events = append(append(m.fx.Events, m.nodeEvents...), m.poolEvents...)
+	for _, list := range [...][]Event{m.nodeEvents, m.poolEvents} {
+		slices.SortStableFunc(list, func(a, b Event) int { return m.byName[a.Site].index - m.byName[b.Site].index })
+		m.fx.Events = append(m.fx.Events, list...)
+	}
 	if len(m.fx.Events) > 0 {
 		m.fx.StoredGlobal = true
 	}

@@ -193,6 +193,7 @@ func TestA3Waived(t *testing.T) {
 				111s feed berlin/b down 111s 111s
 				116s feed berlin/b down 116s 116s
 				116s feed berlin/a up 116s 116s
+				130s feed berlin/a up 130s 130s
 				140.9s feed berlin up 140s 140.9s
 				141.5s feed berlin down 141.2s 141.5s
 				141.5s see berlin/a, berlin/b, berlin`,

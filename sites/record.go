@@ -64,8 +64,9 @@ func (r *record) forget(now time.Duration) {
 	}
 }
 
-// answers says whether the last finished probe came back up (N12).
-func (r *record) answers() bool { return r.recent == Up }
+// answers says whether the last finished probe came back up (N12). One whose
+// probe loop is stuck is as one that could not be found out (S5).
+func (r *record) answers() bool { return r.recent == Up && r.stale == 0 }
 
 // staleAt is when the subject's probe loop counts as stuck (S5).
 func (r *record) staleAt() time.Duration { return r.heard + 3*r.interval + r.timeout }
