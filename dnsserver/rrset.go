@@ -25,7 +25,7 @@ type rrset struct {
 
 // landing is where a name lies in the snapshot.
 type landing struct {
-	name string // wire form, lower case; as written in the record otherwise
+	name string // in lower-cased wire form
 	// node is the one of that name when exact, else the closest name above it
 	// that exists, and nil outside all zones.
 	node  *node
@@ -40,8 +40,8 @@ const ownerPointer = 0xc000 | headerLen
 const rrFixed = 12
 
 // newRRset prepares records of one owner and type, in the zone whose apex is
-// given. Duplicates are dropped, and
-// all take the lowest TTL (RFC 2181 sections 5 and 5.2).
+// given. Duplicates are dropped, and all take the lowest TTL (RFC 2181 sections 5
+// and 5.2).
 func newRRset(rrs []dns.RR, apex string) (rrset, error) {
 	set := rrset{rrtype: rrs[0].Header().Rrtype, ttl: rrs[0].Header().Ttl}
 	for _, rr := range rrs {

@@ -32,6 +32,9 @@ func New(now Instant, cfg *Config, saved Saved) *Machine {
 				l.restart(now.Boot)
 			}
 		}
+		for _, p := range s.pools {
+			p.activeSince = now.Boot
+		}
 	}
 	return m
 }
@@ -202,6 +205,10 @@ func (m *Machine) index() {
 	m.subjects = make(map[Subject]*subject)
 	m.unknown = 0
 	add := func(t *subject) {
+		if other := m.subjects[t.record.subject]; other != nil {
+			other.twin = t.line
+			return
+		}
 		m.subjects[t.record.subject] = t
 		if t.record.recent == Unknown {
 			m.unknown++

@@ -29,12 +29,13 @@ func (m *Machine) buildNodes(s *site, i int, old *site) []*node {
 	}
 	if same != nil {
 		n.Entitled, n.Drill, n.Outages, n.SavedNode.Quarantine = same.Entitled, same.Drill, same.Outages, same.SavedNode.Quarantine
-		m.buildLines(n, same)
-		return []*node{n}
 	}
-	m.buildLines(n, nil)
-	if former == nil {
+	m.buildLines(n, same)
+	switch {
+	case same == nil && former == nil:
 		former = current
+	case same == former:
+		former = nil // the old addresses are the node's again
 	}
 	if former == nil || n.taken() || former.measured() == WordPending {
 		return []*node{n}
@@ -53,7 +54,7 @@ func (m *Machine) buildLines(n *node, old *node) {
 	n.Addresses, n.Secondary = c.Addresses, c.Secondary
 	for f := range Family(families) {
 		addr, ok := c.first(f)
-		if !ok || !s.judges(f) {
+		if !ok || !s.judges(n.index, f) {
 			continue
 		}
 		l := &line{SavedLine: SavedLine{Word: WordPending, Since: m.now.Wall}, node: n, family: f}
@@ -112,13 +113,22 @@ func (m *Machine) buildChecks(l *line, old []checkClock) {
 		}
 		checks[i].key = p.Key
 	}
+	if old != nil && !slices.EqualFunc(old, checks, func(a, b checkClock) bool { return a.key == b.key }) {
+		l.notBefore = m.now.Boot
+	}
 	l.Probes, l.checks = probes, checks
 }
 
-// judges says whether lines of the family are judged at the site (N13).
-func (s *Site) judges(f Family) bool {
-	if s.NoWitness || s.WitnessNodes {
+// judges says whether the line of a node in the family is judged: the site has
+// a witness in it (N13). Where nodes are witnesses that takes another node.
+func (s *Site) judges(node int, f Family) bool {
+	if s.NoWitness {
 		return true
+	}
+	for i := range s.Nodes {
+		if _, has := s.Nodes[i].first(f); has && i != node && s.WitnessNodes {
+			return true
+		}
 	}
 	return slices.ContainsFunc(s.Witnesses, func(w Witness) bool { return FamilyOf(w.Addr) == f })
 }

@@ -15,12 +15,14 @@ func (m *Machine) absorb(l *line, res *Result) {
 		if outcome = l.drilled(outcome); outcome != l.real {
 			l.check = drillCheck()
 		}
-		l.take(outcome, res)
+		l.take(outcome, res, m.learnt)
 		l.contradict(outcome, m.now.Boot)
 	} else {
 		// No probe of it has ever answered: that they fail is kept for N3 and
 		// N10 alone.
-		l.recent, l.recentStart = unanswered(res.Checks), res.Start
+		if l.recent == None || res.Start >= l.recentStart {
+			l.recent, l.recentStart = unanswered(res.Checks), res.Start
+		}
 	}
 	if changed || l.recent != before || l.busy() || l.node.site.busy {
 		m.dirty(l.node.site)
@@ -160,6 +162,6 @@ func (m *Machine) provenSince(l *line, t time.Duration) bool {
 	if s.cfg.NoWitness {
 		return true
 	}
-	p := s.proof(l)
-	return p.works && p.seen >= t
+	ok, _ := s.answeredSince(l, t, 0)
+	return ok
 }

@@ -258,7 +258,7 @@ func (d *driver) do(what string) {
 	case "explain":
 		d.seen = append(d.seen, d.explain(about))
 	case "asked":
-		d.seen = append(d.seen, "asked "+strings.Join(d.asked, ", "))
+		d.seen = append(d.seen, strings.TrimSpace("asked "+strings.Join(d.asked, ", ")))
 		d.asked = nil
 	case "hold", "free":
 		d.held = verb == "hold"
@@ -268,8 +268,8 @@ func (d *driver) do(what string) {
 		d.step(Input{})
 	case "suspend":
 		d.sleep(about)
-	case "stop", "restart":
-		d.stop(verb, about)
+	case "restart":
+		d.restart(about)
 	case "suspect", "trust":
 		d.suspect = verb == "suspect"
 	case "clock":
@@ -308,9 +308,9 @@ func (d *driver) interval(s Subject) time.Duration {
 	return time.Second
 }
 
-// stop stops the controller for a time and starts it with what it has stored,
+// restart stops the controller for a time and starts it with what it has stored,
 // as it comes back from JSON.
-func (d *driver) stop(_, about string) {
+func (d *driver) restart(about string) {
 	away, err := time.ParseDuration(about)
 	if err != nil {
 		d.t.Fatal(err)

@@ -1,20 +1,18 @@
 package sites
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // emergency gives the site that steps in for a pool; nil if none can (A4).
 func (m *Machine) emergency(p *pool) *site {
-	if p.frozen(m) && p.Source == Emergency {
-		// Paused, or not yet seen since the start: who serves goes on.
-		if x := m.byName[p.From]; x != nil && p.stand(x) != nil {
-			return x
-		}
-	}
-	if x := m.byName[p.From]; x != nil && p.Source == Emergency && x.Condition == SiteIsDown {
-		for _, c := range p.site.chain {
-			if c == x && p.canServe(x) {
-				return x // it goes on while it cannot be seen
-			}
+	if x := m.byName[p.From]; p.Source == Emergency && slices.Contains(p.site.chain, x) {
+		switch {
+		case p.frozen(m) && len(p.stand(x).Members) > 0:
+			return x // paused, or not yet seen since the start: who serves goes on
+		case x.Condition == SiteIsDown && p.canServe(x):
+			return x // it goes on while it cannot be seen
 		}
 	}
 	for _, inSight := range [...]bool{true, false} {

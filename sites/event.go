@@ -81,10 +81,10 @@ const (
 // Severity gives the severity of a kind.
 func (k Kind) Severity() Severity {
 	switch k {
-	case SiteDown, ControllerIsolated, PoolOutageStarted, MassFailure, MoveHeld, StoreFailed, RestartLoop:
+	case SiteDown, ControllerIsolated, PoolOutageStarted, MassFailure, MoveHeld, StoreFailed:
 		return Critical
 	case FailoverOutage, FailoverSwitch, NodeOffline, ResolverDown, ProbeNeverUp, ProbeFailed,
-		ProbeStale, ClockSuspect, QuarantineStarted, WindowSkipped, ConfigRejected:
+		ProbeStale, ClockSuspect, QuarantineStarted, WindowSkipped, RestartLoop, ConfigRejected:
 		return Warning
 	default:
 		return Info

@@ -20,9 +20,11 @@ type line struct {
 	blind                  bool
 	blindSince, blindUntil time.Duration
 
-	// free is when an operator's hold ended: a failing clock starts no earlier
-	// (N7).
-	free time.Duration
+	// free is when an operator put the line back: a failing clock starts no
+	// earlier (N7, C1). forced: it was by force, so it may enter an answer until
+	// it next answers or goes out (N12).
+	free   time.Duration
+	forced bool
 
 	// real is what the node really answered while a drill pretends otherwise.
 	real Outcome
@@ -32,6 +34,10 @@ type line struct {
 	// end of grace has asked for its probe.
 	recoverStart time.Duration
 	lapsed       bool
+	// doubted: a probe that started at doubt has failed while recovering; it
+	// counts once the line is proven by one that started no earlier (N6).
+	doubted bool
+	doubt   time.Duration
 	// unsettled: there was a second failure in a row while failing (A9).
 	unsettled bool
 }
@@ -78,7 +84,7 @@ func (l *line) enter(m *Machine, w Word) {
 	l.round = round{}
 	l.Refuted = false
 	if w != WordRecovering {
-		l.recoverStart, l.lapsed = 0, false
+		l.recoverStart, l.lapsed, l.doubted = 0, false, false
 	}
 	if w != WordFailing {
 		l.unsettled = false
@@ -113,7 +119,7 @@ func (l *line) restart(now time.Duration) {
 		l.startFailing(now)
 	}
 	if l.Word == WordRecovering {
-		l.recoverStart, l.lapsed = now, false
+		l.recoverStart, l.lapsed, l.doubted = now, false, false
 	}
 	l.heard = now
 	for i := range l.checks {
@@ -143,14 +149,17 @@ func (m *Machine) judge(l *line) {
 	if !s.cfg.NoWitness {
 		p = s.proof(l)
 	}
+	if l.doubted && m.provenSince(l, l.doubt) {
+		l.enter(m, WordOut)
+	}
 	switch l.last {
 	case Down:
-		m.judgeDown(l, p)
+		m.judgeDown(l)
 	case Up:
 		m.judgeUp(l)
 	}
 	l.follow(p)
-	if l.Word == WordPending && l.recent == Down && l.last == None && !l.Refuted && p.works && p.seen >= l.recentStart {
+	if l.Word == WordPending && l.recent == Down && l.last == None && !l.Refuted && m.provenSince(l, l.recentStart) {
 		l.Refuted = true
 		m.changed(s)
 	}
@@ -159,24 +168,33 @@ func (m *Machine) judge(l *line) {
 	}
 }
 
+// accompany follows a line in maintenance: it is probed on and not judged (N7).
+func (m *Machine) accompany(l *line) {
+	l.follow(l.node.site.proof(l))
+	if l.last == Up && l.row >= l.node.cfg.Rise {
+		m.online(l)
+	}
+}
+
 // judgeDown: the last counted result is a failure.
-func (m *Machine) judgeDown(l *line, p proof) {
+func (m *Machine) judgeDown(l *line) {
 	if !l.failing && l.Word != WordPending && !(l.Word == WordOut && l.Offline != 0) {
 		l.startFailing(max(l.rowStart, l.free))
 	}
 	switch l.Word {
 	case WordUp:
 		l.enter(m, WordFailing)
-	case WordFailing:
-		if l.row >= 2 && !l.unsettled && l.judged() {
-			l.unsettled = true
-			m.dirty(l.node.site)
-		}
 	case WordRecovering:
-		// The node keeps its word until a witness has proven the line (N6).
-		if p.works && p.seen >= l.rowStart {
+		if !l.doubted {
+			l.doubted, l.doubt = true, l.rowStart
+		}
+		if m.provenSince(l, l.doubt) {
 			l.enter(m, WordOut)
 		}
+	}
+	if l.Word == WordFailing && l.row >= 2 && !l.unsettled && l.judged() {
+		l.unsettled = true
+		m.dirty(l.node.site)
 	}
 }
 
@@ -184,9 +202,10 @@ func (m *Machine) judgeDown(l *line, p proof) {
 func (m *Machine) judgeUp(l *line) {
 	s := l.node.site
 	rise := l.node.cfg.Rise
+	l.forced = false
 	switch l.Word {
 	case WordPending, WordReturning:
-		if s.settled {
+		if s.settled && l.answers() {
 			m.back(l, "")
 		}
 	case WordFailing:
@@ -199,6 +218,10 @@ func (m *Machine) judgeUp(l *line) {
 			l.stopFailing()
 			l.enter(m, WordRecovering)
 			l.recoverStart = l.rowStart
+			if l.graceEnd() <= m.now.Boot {
+				l.lapsed = true
+				m.ask(l.subject)
+			}
 		}
 	case WordRecovering:
 		l.stopFailing()

@@ -19,6 +19,7 @@ type Machine struct {
 	shortest time.Duration // the shortest probe interval (O5)
 	epoch    time.Duration // results of probes that started earlier are unknown
 	unknown  int           // subjects whose last result is unknown (N4)
+	learnt   uint64        // results so far
 	// braked is when the brake was last judged (A10); failures is its buffer.
 	braked   time.Duration
 	failures []failure
@@ -38,6 +39,9 @@ type subject struct {
 	record *record
 	site   *site
 	line   *line // nil for a witness
+	// twin is the same node in its former incarnation, where both have the
+	// address (A7).
+	twin *line
 }
 
 // Step takes what has happened until now and says what follows from it. It
@@ -155,12 +159,16 @@ func (m *Machine) result(res *Result) {
 	if to == nil || len(res.Checks) == 0 {
 		return
 	}
+	m.learnt++
 	if res.Start < m.epoch {
 		m.blinded(res)
 	}
 	was := to.record.recent == Unknown
 	if to.line != nil {
 		m.absorb(to.line, res)
+		if to.twin != nil {
+			m.absorb(to.twin, res)
+		}
 	} else {
 		m.witness(to, res)
 	}
@@ -191,7 +199,7 @@ func (m *Machine) blinded(res *Result) {
 func (m *Machine) witness(to *subject, res *Result) {
 	r := to.record
 	before := r.last
-	if !r.take(res.Checks[0].Outcome, res) {
+	if !r.take(res.Checks[0].Outcome, res, m.learnt) {
 		return
 	}
 	r.heard, r.check = res.Finish, res.Checks[0]
@@ -222,7 +230,10 @@ func (m *Machine) finish() Effects {
 		next = min(next, m.braked+brakeEvery)
 	}
 	m.fx.Next = max(next, m.now.Boot)
-	m.fx.Events = append(append(m.fx.Events, m.nodeEvents...), m.poolEvents...)
+	for _, list := range [...][]Event{m.nodeEvents, m.poolEvents} {
+		slices.SortStableFunc(list, func(a, b Event) int { return m.byName[a.Site].index - m.byName[b.Site].index })
+		m.fx.Events = append(m.fx.Events, list...)
+	}
 	if len(m.fx.Events) > 0 {
 		m.fx.StoredGlobal = true
 	}

@@ -176,7 +176,7 @@ func (m *Machine) release(n *node) {
 		}
 		l.stopFailing()
 		l.free = m.now.Boot
-		if l.answers() {
+		if l.answers() || !l.judged() {
 			m.back(l, "")
 		}
 	}

@@ -164,71 +164,6 @@ func (m *Machine) enable(n *node, reason, by string) {
 	m.release(n)
 }
 
-// failback puts back what answers, now (C1).
-func (m *Machine) failback(s *site, c *Command) Reply {
-	var back, left []string
-	for _, n := range s.nodes {
-		if n.taken() {
-			continue
-		}
-		for _, l := range n.lines {
-			if l == nil || l.Word != WordOut && l.Word != WordRecovering {
-				continue
-			}
-			if !l.answers() && !c.Force {
-				left = appendNew(left, n.Name)
-				continue
-			}
-			n.Entitled = true
-			m.backBy(l, c)
-			m.endQuarantine(n, true)
-			back = appendNew(back, n.Name)
-		}
-	}
-	for _, p := range s.pools {
-		if p.Paused != nil && p.Paused.Switch {
-			m.resume(p, c.Reason, c.By)
-		}
-		m.failbackPool(p)
-	}
-	var said []string
-	if len(back) > 0 {
-		said = append(said, fmt.Sprintf("Put back: %s.", strings.Join(back, ", ")))
-	}
-	if len(left) > 0 {
-		said = append(said, fmt.Sprintf("Left out, because they do not answer: %s (--force puts them back all the same).", strings.Join(left, ", ")))
-	}
-	if len(said) == 0 {
-		said = append(said, "No node of "+s.Name+" is out by an outage.")
-	}
-	return Reply{Text: strings.Join(said, " ")}
-}
-
-func appendNew(list []string, s string) []string {
-	for _, x := range list {
-		if x == s {
-			return list
-		}
-	}
-	return append(list, s)
-}
-
-// failbackPool makes the first node in order that is up and answers the active
-// one (C1).
-func (m *Machine) failbackPool(p *pool) {
-	if p.cfg.Mode != ActivePassive {
-		return
-	}
-	for _, n := range p.nodes {
-		if n.steady() {
-			n.Entitled = true
-			p.activeSince = m.now.Boot - p.cfg.MinHold
-			m.changed(p.site)
-			return
-		}
-	}
-}
-
 // pauses stops the moves of a site's pools, or lets them go on (C3).
 func (m *Machine) pauses(s *site, c *Command) Reply {
 	var done []string
@@ -272,40 +207,4 @@ func (m *Machine) resume(p *pool, reason, by string) {
 	for _, n := range p.nodes {
 		n.again()
 	}
-}
-
-// wouldEmpty says why nodes must not be taken out: in a pool of the site they
-// would be the last that serve, and nothing could step in (C4). It is empty
-// when they may.
-func (m *Machine) wouldEmpty(s *site, nodes []*node) string {
-	taken := func(n *node) bool {
-		for _, x := range nodes {
-			if x == n || x.Name == n.Name {
-				return true
-			}
-		}
-		return false
-	}
-	for _, p := range s.pools {
-		serving, after, stepsIn := 0, 0, m.emergency(p) != nil
-		for _, n := range p.nodes {
-			if in := n.serves(); in != [families]bool{} || n.may() != in {
-				serving++
-				if !taken(n) {
-					after++
-				}
-			}
-			if !taken(n) && !n.taken() && n.measured() == WordRecovering && n.answers() {
-				stepsIn = true
-			}
-		}
-		if serving > 0 && after == 0 && !stepsIn {
-			name := "pool " + p.Name
-			if p.Name == DefaultPool {
-				name = "site"
-			}
-			return fmt.Sprintf("%s %s would have no node left that serves, no recovering node answers, and no emergency site can step in", name, s.Name)
-		}
-	}
-	return ""
 }

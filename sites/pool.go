@@ -60,10 +60,23 @@ func (m *Machine) decide() {
 	}
 	for _, s := range m.inOrder() {
 		for _, p := range s.pools {
-			m.fx.Touched = append(m.fx.Touched, PoolID{s.index, p.index})
+			m.touch(PoolID{s.index, p.index})
 			m.report(p)
 			m.judgeHeld(p)
 		}
+		for _, d := range s.dependents {
+			for _, p := range d.pools {
+				if p.From == s.Name {
+					m.touch(PoolID{d.index, p.index})
+				}
+			}
+		}
+	}
+}
+
+func (m *Machine) touch(id PoolID) {
+	if !slices.Contains(m.fx.Touched, id) {
+		m.fx.Touched = append(m.fx.Touched, id)
 	}
 }
 
@@ -101,7 +114,7 @@ func (m *Machine) decidePool(p *pool) {
 			p.Active, p.activeSince = active, m.now.Boot
 		}
 		p.Source, p.From, p.Members = Own, "", keep(p.Members, members)
-	} else if x := m.emergency(p); x != nil {
+	} else if x := m.emergency(p); x != nil && (!p.Source.nothing() || !p.frozen(m)) {
 		p.Source, p.From, p.Members = Emergency, x.Name, nil
 	} else {
 		m.lastResort(p)
@@ -140,10 +153,11 @@ func (m *Machine) own(p *pool) (members []Member, active string) {
 	return []Member{n.member(in)}, n.Name
 }
 
-// every gives the serving nodes of a pool, or, where there is none, those whose
-// first result is not in (A1, N10).
+// every gives the serving nodes of a pool, without those that fail and are not
+// answered yet, as long as there are others (N12); or, where there is none,
+// those whose first result is not in (A1, N10).
 func (p *pool) every() (members []Member) {
-	for _, which := range [...]func(*node) [families]bool{(*node).serves, (*node).may} {
+	for _, which := range [...]func(*node) [families]bool{p.admits, (*node).serves, (*node).may} {
 		for _, n := range p.nodes {
 			if in := which(n); in != [families]bool{} {
 				members = append(members, n.member(in))
@@ -154,6 +168,23 @@ func (p *pool) every() (members []Member) {
 		}
 	}
 	return nil
+}
+
+// admits says in which families a serving node is answered: where it was
+// already, where its last probe came back up, and where an operator has forced
+// it or outages do not move it (N12, N9).
+func (p *pool) admits(n *node) [families]bool {
+	in := n.serves()
+	if p.Source == Empty {
+		return in
+	}
+	i := slices.IndexFunc(p.Members, func(x Member) bool { return x.Node == n.Name && x.Replaced == n.Replaced })
+	for f := range in {
+		if l := n.lineFor(Family(f)); l != nil && l.judged() && !l.answers() && !l.forced && (i < 0 || !p.Members[i].In[f]) {
+			in[f] = false
+		}
+	}
+	return in
 }
 
 // held gives the members of a pool that does not move by itself: those that it
@@ -186,6 +217,9 @@ func (p *pool) entitled() bool {
 
 // lastResort: nothing is left (A5).
 func (m *Machine) lastResort(p *pool) {
+	if len(p.nodes) == 0 {
+		return
+	}
 	switch p.cfg.OnEmpty {
 	case OnEmptyRemove:
 		p.Source, p.From, p.Members = Removed, "", nil
@@ -195,27 +229,35 @@ func (m *Machine) lastResort(p *pool) {
 		return
 	case OnEmptyKeep:
 	}
-	var all []Member
+	p.Source = LastResort
+	if m.byName[p.From] == nil {
+		p.From = ""
+	}
+	left := p.left(func(n *node) bool { return !n.taken() })
+	if len(left) == 0 {
+		// With every node taken by an operator the last answer stays, be it
+		// that of an emergency site, as long as there is one.
+		if a := m.Answer(PoolID{p.site.index, p.index}); len(a.IPv4)+len(a.IPv6) > 0 {
+			return
+		}
+		left = p.left(func(*node) bool { return true })
+	}
+	p.From, p.Members = "", keep(p.Members, left)
+}
+
+// left gives what a last resort answers of the nodes that are asked for: all,
+// or in active_passive the one active last, else the first.
+func (p *pool) left(which func(*node) bool) (all []Member) {
 	for _, n := range p.nodes {
-		in := n.those(func(*line) bool { return true })
-		if in == [families]bool{} {
-			continue
+		if in := ([families]bool{n.gives(IPv4), n.gives(IPv6)}); which(n) && in != ([families]bool{}) {
+			if p.cfg.Mode == ActivePassive && n.Name == p.Active {
+				return []Member{n.member(in)}
+			}
+			all = append(all, n.member(in))
 		}
-		if p.cfg.Mode == ActivePassive && n.Name == p.Active {
-			all = []Member{n.member(in)}
-			break
-		}
-		all = append(all, n.member(in))
 	}
 	if p.cfg.Mode == ActivePassive && len(all) > 1 {
 		all = all[:1]
 	}
-	if len(all) > 0 || m.byName[p.From] == nil {
-		p.From, p.Members = "", keep(p.Members, all)
-	}
-	// With every node taken by an operator the last answer stays, be it that
-	// of an emergency site.
-	if len(p.nodes) > 0 {
-		p.Source = LastResort
-	}
+	return all
 }

@@ -18,6 +18,10 @@ type record struct {
 	recentStart time.Duration
 	// upStart and upFinish are those of the last probe that answered.
 	upStart, upFinish time.Duration
+	// learnt and upLearnt count, over all results, when the last that counted
+	// and the last that answered came: two that bear the same time are still
+	// one after the other (N2).
+	learnt, upLearnt uint64
 	// notBefore: results of probes that started earlier count no more (N8).
 	notBefore time.Duration
 	// heard is when anything was last heard of the probe loop (S5).
@@ -30,7 +34,7 @@ type record struct {
 
 // take enters an outcome, and says whether it counts. A result that is older
 // than the last is dropped (O1).
-func (r *record) take(o Outcome, res *Result) bool {
+func (r *record) take(o Outcome, res *Result, learnt uint64) bool {
 	if res.Start < r.notBefore || (r.last != None && res.Start < r.start) {
 		return false
 	}
@@ -45,9 +49,9 @@ func (r *record) take(o Outcome, res *Result) bool {
 	} else {
 		r.last, r.row, r.rowStart = o, 1, res.Start
 	}
-	r.start, r.finish = res.Start, res.Finish
+	r.start, r.finish, r.learnt = res.Start, res.Finish, learnt
 	if o == Up {
-		r.upStart, r.upFinish = res.Start, res.Finish
+		r.upStart, r.upFinish, r.upLearnt = res.Start, res.Finish, learnt
 	}
 	return true
 }
@@ -60,8 +64,9 @@ func (r *record) forget(now time.Duration) {
 	}
 }
 
-// answers says whether the last finished probe came back up (N12).
-func (r *record) answers() bool { return r.recent == Up }
+// answers says whether the last finished probe came back up (N12). One whose
+// probe loop is stuck is as one that could not be found out (S5).
+func (r *record) answers() bool { return r.recent == Up && r.stale == 0 }
 
 // staleAt is when the subject's probe loop counts as stuck (S5).
 func (r *record) staleAt() time.Duration { return r.heard + 3*r.interval + r.timeout }

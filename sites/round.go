@@ -15,8 +15,10 @@ const (
 // round is the evidence that takes a node out: witness, node, witness.
 type round struct {
 	phase phase
-	// from is the earliest start of the probe that the phase waits for.
-	from time.Duration
+	// from is the earliest start of the probe that the phase waits for; its
+	// result comes after learnt others.
+	from   time.Duration
+	learnt uint64
 	// spent: a round was broken; the next failure of the node that starts at or
 	// after from begins another.
 	spent bool
@@ -56,17 +58,17 @@ func (m *Machine) runRound(l *line) {
 		m.askWitnesses(l)
 	}
 	if r.phase == wantProof {
-		if ok, at := l.node.site.answeredSince(l, r.from); ok {
-			*r = round{phase: wantFailure, from: at}
+		if ok, at := l.node.site.answeredSince(l, r.from, 0); ok {
+			*r = round{phase: wantFailure, from: at, learnt: m.learnt}
 			m.ask(l.subject)
 		}
 	}
-	if r.phase == wantFailure && l.start >= r.from && l.last == Down {
-		*r = round{phase: wantProof2, from: l.finish}
+	if r.phase == wantFailure && l.start >= r.from && l.learnt > r.learnt && l.last == Down {
+		*r = round{phase: wantProof2, from: l.finish, learnt: l.learnt}
 		m.askWitnesses(l)
 	}
 	if r.phase == wantProof2 {
-		if ok, _ := l.node.site.answeredSince(l, r.from); ok {
+		if ok, _ := l.node.site.answeredSince(l, r.from, r.learnt); ok {
 			if l.row >= 2 {
 				m.verdict(l)
 			} else {
@@ -115,7 +117,7 @@ func (m *Machine) verdict(l *line) {
 		l.Outage = m.node(n, Event{Kind: FailoverOutage, Text: text})
 	}
 	l.stopFailing()
-	n.Entitled = false
+	l.forced, n.Entitled = false, false
 }
 
 // online tells that a node that was said to be offline answers again.

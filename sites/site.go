@@ -50,11 +50,12 @@ func (m *Machine) evaluate(s *site) {
 	for i := 0; i < len(s.nodes); i++ {
 		n := s.nodes[i]
 		m.watch(n)
-		if n.taken() {
-			continue
-		}
 		for _, l := range n.lines {
-			if l != nil {
+			switch {
+			case l == nil || n.disabled():
+			case n.maintained():
+				m.accompany(l)
+			default:
 				m.judge(l)
 			}
 		}
@@ -223,10 +224,19 @@ func (m *Machine) askSite(s *site, nodes bool) {
 func (m *Machine) unseen(s *site) {
 	s.Condition, s.Since, s.asked = SiteIsDown, m.now.Wall, false
 	s.sayAt = m.now.Boot
-	m.seenChanged = true
 	_, since := s.silence()
 	m.lost(s, since)
+	m.sight(s)
+}
+
+// sight says that a site has come into sight or gone: who steps in for another
+// may depend on it (A4).
+func (m *Machine) sight(s *site) {
+	m.seenChanged = true
 	m.changed(s)
+	for _, d := range s.dependents {
+		m.dirty(d)
+	}
 }
 
 // seen: a witness of the site answers.
@@ -238,8 +248,7 @@ func (m *Machine) seen(s *site) {
 	down, resolver, since := s.Down, s.Resolver, s.Since
 	s.Condition, s.Since, s.Down, s.Resolver = SiteIsUp, m.now.Wall, 0, 0
 	s.FailedOver = false
-	m.seenChanged = true
-	m.changed(s)
+	m.sight(s)
 	if down != 0 {
 		m.site(s, Event{Kind: SiteUp, Resolves: down, Text: m.siteUpText(s, since)})
 	}
@@ -255,57 +264,5 @@ func (m *Machine) seen(s *site) {
 				l.startFailing(m.now.Boot)
 			}
 		}
-	}
-}
-
-// isolation decides whether the controller itself is cut off, and says what was
-// held back until that was known (N4).
-func (m *Machine) isolation() {
-	unseen, failing := 0, 0
-	for _, s := range m.sites {
-		if s.Condition == SiteIsDown {
-			unseen++
-		} else if silent, _ := s.silence(); silent {
-			failing++
-		}
-	}
-	isolated := len(m.sites) >= 2 && unseen == len(m.sites) ||
-		len(m.subjects) > 0 && m.unknown == len(m.subjects)
-	switch {
-	case isolated && m.Isolated == 0:
-		m.Isolated = m.event(Event{Kind: ControllerIsolated, Text: m.isolatedText()})
-		m.storeGlobal()
-	case !isolated && m.Isolated != 0:
-		m.event(Event{Kind: ControllerReconnected, Resolves: m.Isolated, Text: m.reconnectedText()})
-		m.Isolated = 0
-		m.storeGlobal()
-		for _, s := range m.sites {
-			if s.Condition == SiteIsDown && s.Down == 0 {
-				s.quietFrom = m.now.Boot
-				s.sayAt = m.now.Boot + s.cfg.Threshold
-			}
-		}
-	}
-	m.held = 0
-	if isolated {
-		return
-	}
-	for _, s := range m.sites {
-		if s.Condition != SiteIsDown || s.Down != 0 {
-			continue
-		}
-		wait := s.sayAt
-		if failing > 0 {
-			wait = max(wait, s.sayAt+s.cfg.Threshold)
-		}
-		if m.now.Boot < wait {
-			m.held = wait
-			continue
-		}
-		s.Down = m.site(s, Event{Kind: SiteDown, Text: m.siteDownText(s)})
-		m.changed(s)
-	}
-	if again := m.sitesDown(); again != 0 && (m.held == 0 || again < m.held) {
-		m.held = again
 	}
 }

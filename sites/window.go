@@ -114,9 +114,6 @@ func (m *Machine) expire(s *site) {
 			m.resume(p, "its time is over", "")
 		}
 	}
-	if len(s.windows) == 0 {
-		return
-	}
 	for i := range s.windows {
 		w := &s.windows[i]
 		if w.asked.IsZero() || m.now.Wall.Before(w.asked) || !w.change.IsZero() && !m.now.Wall.Before(w.change) {

@@ -58,7 +58,7 @@ func (s *site) proof(l *line) proof {
 func (s *site) others(l *line) (o Outcome, failedAt, upAt time.Duration) {
 	for _, n := range s.nodes {
 		k := n.lines[l.family]
-		if k == nil || n == l.node || n.disabled() {
+		if k == nil || n.Name == l.node.Name || n.disabled() {
 			continue
 		}
 		switch k.last {
@@ -74,8 +74,9 @@ func (s *site) others(l *line) (o Outcome, failedAt, upAt time.Duration) {
 }
 
 // answeredSince says whether the line is proven by probes that started at or
-// after t, and when the last of those that it takes had answered.
-func (s *site) answeredSince(l *line, t time.Duration) (bool, time.Duration) {
+// after t and came after learnt results, and when the last of those that it
+// takes had answered.
+func (s *site) answeredSince(l *line, t time.Duration, learnt uint64) (bool, time.Duration) {
 	if !s.proof(l).works {
 		return false, 0
 	}
@@ -93,11 +94,11 @@ func (s *site) answeredSince(l *line, t time.Duration) (bool, time.Duration) {
 	}
 	for _, w := range s.witnesses {
 		if w.family == l.family {
-			add(w.last == Up && w.upStart >= t, w.upFinish)
+			add(w.last == Up && w.upStart >= t && w.upLearnt > learnt, w.upFinish)
 		}
 	}
 	if s.cfg.WitnessNodes {
-		add(s.othersSince(l, t))
+		add(s.othersSince(l, t, learnt))
 	}
 	if s.cfg.WitnessAll {
 		return any && all, latest
@@ -107,10 +108,10 @@ func (s *site) answeredSince(l *line, t time.Duration) (bool, time.Duration) {
 
 // othersSince says whether another node of the line has answered a probe that
 // started at or after t, and when the first had.
-func (s *site) othersSince(l *line, t time.Duration) (ok bool, finish time.Duration) {
+func (s *site) othersSince(l *line, t time.Duration, learnt uint64) (ok bool, finish time.Duration) {
 	for _, n := range s.nodes {
 		k := n.lines[l.family]
-		if k == nil || n == l.node || n.disabled() || k.last != Up || k.upStart < t {
+		if k == nil || n.Name == l.node.Name || n.disabled() || k.last != Up || k.upStart < t || k.upLearnt <= learnt {
 			continue
 		}
 		if !ok || k.upFinish < finish {
@@ -130,7 +131,7 @@ func (m *Machine) askWitnesses(l *line) {
 	}
 	if s.cfg.WitnessNodes {
 		for _, n := range s.nodes {
-			if k := n.lines[l.family]; k != nil && n != l.node && !n.disabled() {
+			if k := n.lines[l.family]; k != nil && n.Name != l.node.Name && !n.disabled() {
 				m.ask(k.subject)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/config"
@@ -83,7 +84,7 @@ func ParseCommand(body []byte) (sites.Command, error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&in); err != nil {
-		return bad("the command cannot be read: %v", err)
+		return bad("%s", jsonFault(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return bad("the command cannot be read: something follows it")
@@ -113,6 +114,17 @@ func ParseCommand(body []byte) (sites.Command, error) {
 		}
 	}
 	return c, nil
+}
+
+// jsonFault says what is wrong with a body in the words of those who send it.
+func jsonFault(err error) string {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
+		return fmt.Sprintf("%s: a %s stands there, expected a %s", e.Field, e.Value, e.Type.Kind())
+	}
+	if errors.Is(err, io.EOF) {
+		return "the body is empty, expected a command as JSON"
+	}
+	return "the command cannot be read: " + strings.TrimPrefix(err.Error(), "json: ")
 }
 
 // request writes a command as [ParseCommand] reads it.

@@ -26,7 +26,7 @@ func parameters(u *url.URL, known ...string) (url.Values, error) {
 	}
 	for name, values := range v {
 		if !slices.Contains(known, name) {
-			return nil, problem(http.StatusBadRequest, "%s: no such parameter; there are %s", name, strings.Join(known, ", "))
+			return nil, problem(http.StatusBadRequest, "%s: no such parameter, expected only %s", name, strings.Join(known, ", "))
 		}
 		if len(values) > 1 && name != "kind" {
 			return nil, problem(http.StatusBadRequest, "%s: given %d times", name, len(values))

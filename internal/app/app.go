@@ -6,15 +6,12 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/clock"
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/engine"
@@ -25,9 +22,6 @@ import (
 	"github.com/dnsteer/dnsteer/sites"
 )
 
-// stopWithin bounds how long a stop takes.
-const stopWithin = 4 * time.Second
-
 // Options of a run.
 type Options struct {
 	// ConfigPath is a file or a folder.
@@ -35,13 +29,19 @@ type Options struct {
 	// Strict refuses to start with a configuration that is not valid; otherwise
 	// the last good one is used, with a loud word about it.
 	Strict bool
-	Log    *slog.Logger
+	// Log must not block: the decision loop writes to it.
+	Log *slog.Logger
 	// Hangup asks for a reload.
 	Hangup <-chan os.Signal
 	// Notify tells the service manager; nil tells nobody.
 	Notify *sdnotify.Notifier
 	// Ready, if not nil, is called once the controller serves.
 	Ready func(*App)
+
+	// commit stands in for the store's in tests of disks that hang.
+	commit func(store.Batch) error
+	// watchEvery is the pace of looking at files in tests.
+	watchEvery time.Duration
 }
 
 // App is a running controller.
@@ -50,71 +50,60 @@ type App struct {
 	log     *slog.Logger
 	started time.Time
 	judge   clock.Judge
+	// life ends when the stop begins: what may take long is then given up.
+	life context.Context
 
-	store  *store.Store
-	keeper *keeper
-	loop   *loop
-	runner *probes.Runner
-	names  *names
-	hub    *hub
+	store    *store.Store
+	statedir string
+	keeper   *keeper
+	loop     *loop
+	runner   *probes.Runner
+	names    *names
+	hub      *hub
+	control  control
+	pulse    *pulse
+	// beside has the goroutines that end with life.
+	beside sync.WaitGroup
 
 	cfg       atomic.Pointer[config.Config]
 	reloading sync.Mutex // one reload at a time
-	// seen is about the files of the configuration; guarded by reloading.
-	watched watched
-	status  configState
+	status    configState
+	// kept has the configuration that is to be stored as the last good one.
+	kept chan *config.Config
 }
 
-// Run runs the controller until ctx ends.
+// Run runs the controller until ctx ends, and stops it within five seconds.
 func Run(ctx context.Context, opt Options) error {
-	a := &App{opt: opt, log: opt.Log, started: time.Now(), hub: newHub()}
+	a := &App{
+		opt: opt, log: opt.Log, started: time.Now(), hub: newHub(), kept: make(chan *config.Config, 1),
+		pulse: newPulse(opt.Notify.WatchdogInterval()),
+	}
 	cfg, loadErr := config.Load(opt.ConfigPath)
 	if loadErr != nil && opt.Strict {
 		return loadErr
 	}
-	dir := defaultState
-	if cfg != nil {
-		dir = cfg.StatePath
-	}
-	st, report, err := store.Open(dir, store.Options{})
+	cfg, report, err := a.open(cfg, loadErr)
 	if err != nil {
-		return errors.Join(loadErr, err)
-	}
-	a.store = st
-	defer func() {
-		if err := st.Close(); err != nil {
-			a.log.Error("close the store", "error", err)
-		}
-	}()
-	if cfg == nil {
-		if cfg, err = a.lastGood(); err != nil {
-			return errors.Join(loadErr, err)
-		}
-	}
-	a.status.set(opt.ConfigPath, cfg, loadErr)
-	if err := a.build(cfg); err != nil {
 		return err
 	}
-	return a.serve(ctx, report, loadErr)
-}
-
-// defaultState is where the state lies when the configuration cannot be read.
-const defaultState = "/var/lib/dnsteer"
-
-// lastGood gives the configuration that was last taken into use.
-func (a *App) lastGood() (*config.Config, error) {
-	kept, ok, err := a.store.Config()
+	a.status.set(opt.ConfigPath, cfg, loadErr)
+	state, err := a.build(cfg, report)
 	if err != nil {
-		return nil, err
+		return errors.Join(err, a.store.Close())
 	}
-	if !ok || len(kept.Files) != 1 {
-		return nil, errors.New("there is no configuration of an earlier run to use in its place")
-	}
-	return config.Restore(kept.Files[0].Data)
+	return a.serve(ctx, start{report, loadErr, state.LastEvent})
 }
 
-// build makes the parts with the stored state. Nothing runs yet.
-func (a *App) build(cfg *config.Config) error {
+// start is what a start has found.
+type start struct {
+	report    store.Report
+	loadErr   error
+	lastEvent uint64
+}
+
+// build makes the parts with the stored state. Nothing runs yet but the store's
+// writer, once nothing can fail any more.
+func (a *App) build(cfg *config.Config, report store.Report) (store.State, error) {
 	state, err := a.store.Load()
 	if err != nil {
 		a.log.Error("a part of the stored state cannot be read and is left out", "error", err)
@@ -125,25 +114,31 @@ func (a *App) build(cfg *config.Config) error {
 	}
 	a.judge = clock.Judge{BuildDate: version.Built(), LastEvent: state.Wall}
 	a.cfg.Store(cfg)
-	a.names, err = newNames(cfg, state.Serials, a.log)
-	if err != nil {
-		return err
+	if a.names, err = newNames(cfg, state.Serials, a.log); err != nil {
+		return state, err
 	}
-	a.keeper = &keeper{serials: a.names.serials, log: a.log}
+	commit := a.opt.commit
+	if commit == nil {
+		commit = a.store.Commit
+	}
+	a.loop = (&loop{
+		now: a.instant, start: a.probe, publish: a.names.publish, tell: a.tell,
+		alive: a.pulse.beat, pace: a.pulse.every,
+	}).ready()
+	a.keeper = &keeper{
+		commit: commit, stored: a.hub.stored, serials: a.names.serials, loop: a.loop, log: a.log, failing: report.Alarming(),
+	}
 	for name := range state.Sites {
 		a.keeper.names = append(a.keeper.names, name)
 	}
 	a.keeper.use(&cfg.Sites)
-	a.keeper.writer = store.NewWriter(a.store.Commit, a.stored)
-	a.loop = &loop{
-		engine: engine.New(a.instant(), &cfg.Sites, saved, seed(cfg.Instance)),
-		now:    a.instant, start: a.probe, publish: a.names.publish, record: a.keeper.record, tell: a.tell, alive: a.alive,
-		results: make(chan engine.Finished, 4*maxResults), calls: make(chan func()), stopped: make(chan struct{}),
-	}
+	a.loop.record = a.keeper.record
+	a.loop.engine = engine.New(a.instant(), &cfg.Sites, saved, seed(cfg.Instance))
 	a.runner = probes.NewRunner(probes.RunnerConfig{
 		Now: clock.Boot, Deliver: a.loop.deliver, Limit: a.limit(cfg), Log: a.log,
 	})
-	return nil
+	a.keeper.start()
+	return state, nil
 }
 
 // seed spreads the probes of controllers with different names differently.
@@ -181,21 +176,6 @@ func (a *App) limit(cfg *config.Config) int {
 	return probes.Limit(tasks)
 }
 
-// stored is told how the store fares.
-func (a *App) stored(st store.Status) {
-	e := a.keeper.status(st)
-	if st.Err != nil {
-		a.log.Error("the state cannot be stored", "error", st.Err, "lost_events", st.Lost)
-	}
-	a.loop.raise(e)
-	var replaced *store.ReplacedError
-	if errors.As(st.Err, &replaced) {
-		go func() {
-			_ = a.loop.do(context.Background(), func() { a.keeper.everything(a.loop.engine.Machine()) })
-		}()
-	}
-}
-
 // tell hands events on to readers and to the log.
 func (a *App) tell(events []sites.Event) {
 	a.hub.send(events)
@@ -209,105 +189,8 @@ func (a *App) tell(events []sites.Event) {
 	}
 }
 
-// serve starts the parts in their order and stops them in reverse: names are
-// answered first and last.
-func (a *App) serve(ctx context.Context, report store.Report, loadErr error) error {
-	run, stop := context.WithCancel(context.Background())
-	defer stop()
-	// The stored answers, or for a first start those of the configuration, are
-	// in place before the first query.
-	a.loop.turn(engine.Input{Events: startEvents(report, loadErr)})
-	if err := a.names.listen(); err != nil {
-		return fmt.Errorf("listen: %w", errors.Join(err, a.halt(stop)))
-	}
-	socket := filepath.Join(a.cfg.Load().StatePath, api.SocketName)
-	server, err := api.Listen(socket, api.NewHandler(api.Deps{Reader: a, Operator: a, Health: a, Log: a.log}))
-	if err != nil {
-		return errors.Join(err, a.halt(stop))
-	}
-	go a.loop.run(run)
-	var beside sync.WaitGroup
-	beside.Go(func() { a.watch(run) })
-	beside.Go(func() { a.housekeeping(run) })
-	a.keepConfig(a.cfg.Load())
-	a.log.Info("dnsteer serves", "version", version.Version, "instance", a.cfg.Load().Instance,
-		"sites", len(a.cfg.Load().Sites.Sites), "dns", a.names.addresses(), "socket", socket)
-	a.notify(a.opt.Notify.Ready("serving"))
-	if a.opt.Ready != nil {
-		a.opt.Ready(a)
-	}
-	<-ctx.Done()
-	a.log.Info("dnsteer stops")
-	a.notify(a.opt.Notify.Stopping("stopping"))
-	bounded, cancel := context.WithTimeout(context.Background(), stopWithin)
-	defer cancel()
-	err = errors.Join(server.Shutdown(bounded), a.halt(stop))
-	beside.Wait()
-	return err
-}
-
-// halt stops the loop, the probes, the store and, last, the answers.
-func (a *App) halt(stop func()) error {
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
-	defer cancel()
-	stop()
-	if a.loop.turned.Load() > 1 {
-		<-a.loop.stopped
-	} else {
-		close(a.loop.stopped)
-	}
-	a.runner.Close()
-	var err error
-	if e := a.keeper.writer.Close(ctx); e != nil {
-		err = fmt.Errorf("store the last changes: %w", e)
-	}
-	a.names.close()
-	return err
-}
-
-// startEvents are what a start has to tell.
-func startEvents(report store.Report, loadErr error) (events []sites.Event) {
-	if report.Alarming() {
-		events = append(events, sites.Event{Kind: sites.StoreFailed, Text: "At the start: " + report.String() + "."})
-	}
-	if loadErr != nil {
-		events = append(events, sites.Event{
-			Kind: sites.ConfigRejected,
-			Text: "The configuration is not valid, so the last good one is used: " + loadErr.Error(),
-		})
-	}
-	return events
-}
-
-// alive tells the service manager that the loop turns. It is called at least
-// once a second.
-func (a *App) alive() {
-	if a.opt.Notify.WatchdogInterval() > 0 {
-		a.notify(a.opt.Notify.Alive())
-	}
-}
-
 func (a *App) notify(err error) {
 	if err != nil {
 		a.log.Warn("tell the service manager", "error", err)
-	}
-}
-
-// housekeeping keeps the store's copy fresh and its events bounded.
-func (a *App) housekeeping(ctx context.Context) {
-	tick := time.NewTicker(time.Hour)
-	defer tick.Stop()
-	for {
-		if err := a.store.Snapshot(); err != nil {
-			a.log.Warn("copy the store", "error", err)
-		}
-		if err := a.store.Prune(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			a.log.Warn("prune events", "error", err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
 	}
 }

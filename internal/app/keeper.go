@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -14,25 +15,105 @@ import (
 // keeper puts what must survive into the store, beside the loop (S1).
 type keeper struct {
 	writer  *store.Writer
+	commit  func(store.Batch) error
+	stored  func([]sites.Event) // is told of the events that are safe
 	serials func() map[string]uint32
-	log     *slog.Logger
+	// loop takes what is to be told of the store.
+	loop *loop
+	log  *slog.Logger
 
+	// What follows belongs to the loop's goroutine.
 	names   []string // of the sites in place, by index
 	removed []string // sites that have left since the last batch
 	last    map[string]uint32
-
-	mu  sync.Mutex
-	err error // what keeps the store from taking anything
-	// failed and rejected are the last events of their kinds, for those that
-	// resolve them.
+	// failed and rejected are the events of their kinds that nothing has
+	// resolved yet; 0 for none.
 	failed, rejected uint64
+
+	mu sync.Mutex
+	// failing: a store_failed was told, or is about to be. err is what keeps
+	// the store from taking anything, lost how many events that has cost.
+	failing bool
+	err     error
+	lost    int
+}
+
+// start begins to store.
+func (k *keeper) start() { k.writer = store.NewWriter(k.put, k.status) }
+
+// put stores a batch, in the writer's goroutine.
+func (k *keeper) put(b store.Batch) error {
+	err := k.commit(b)
+	if err == nil {
+		k.stored(b.Events)
+		k.recovered()
+	}
+	return err
+}
+
+// status takes what the writer tells of its commits. One event says that the
+// store fails, however the reasons change, and one that it works again.
+func (k *keeper) status(st store.Status) {
+	if st.Err == nil {
+		k.recovered()
+		return
+	}
+	k.log.Error("the state cannot be stored", "error", st.Err, "lost_events", st.Lost)
+	k.mu.Lock()
+	first := !k.failing
+	k.failing, k.err, k.lost = true, st.Err, st.Lost
+	k.mu.Unlock()
+	if first {
+		text := fmt.Sprintf("The state cannot be stored: %v. DNS and decisions go on; what happens now would be lost by a restart.", st.Err)
+		k.loop.post(func() { k.loop.happened(sites.Event{Kind: sites.StoreFailed, Text: text}) })
+	}
+	if _, ok := errors.AsType[*store.ReplacedError](st.Err); ok {
+		k.loop.post(func() { k.everything(k.loop.engine.Machine()) })
+	}
+}
+
+// reopen takes a failure as open that the last run has told of: the next commit
+// that succeeds ends it. It is called by the loop.
+func (k *keeper) reopen() {
+	k.mu.Lock()
+	k.failing = true
+	k.mu.Unlock()
+	k.everything(k.loop.engine.Machine())
+}
+
+// recovered tells that the store takes what it is given, if it did not before.
+func (k *keeper) recovered() {
+	k.mu.Lock()
+	was, lost := k.failing, k.lost
+	k.failing, k.err, k.lost = false, nil, 0
+	k.mu.Unlock()
+	if !was {
+		return
+	}
+	text := "The state is stored again."
+	if lost > 0 {
+		text += fmt.Sprintf(" %d events could not be kept meanwhile.", lost)
+	}
+	k.loop.post(func() {
+		k.loop.happened(sites.Event{Kind: sites.StoreRecovered, Resolves: k.failed, Text: text})
+	})
+}
+
+// failure says what keeps the store from taking anything; nil if nothing does.
+func (k *keeper) failure() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.err != nil && k.lost > 0 {
+		return fmt.Errorf("%w; %d events were lost", k.err, k.lost)
+	}
+	return k.err
 }
 
 // record queues what a turn has changed. It is called by the loop alone.
 func (k *keeper) record(m *sites.Machine, now sites.Instant, fx sites.Effects) {
 	var b store.Batch
 	for _, i := range fx.Stored {
-		k.put(&b, k.names[i], m.Saved(i))
+		k.add(&b, k.names[i], m.Saved(i))
 	}
 	for _, name := range k.removed {
 		if b.Sites == nil {
@@ -62,14 +143,14 @@ func (k *keeper) record(m *sites.Machine, now sites.Instant, fx sites.Effects) {
 
 // note remembers the events that others resolve.
 func (k *keeper) note(events []sites.Event) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	for i := range events {
-		switch events[i].Kind {
+		switch e := &events[i]; e.Kind {
 		case sites.StoreFailed:
-			k.failed = events[i].ID
+			k.failed = e.ID
+		case sites.StoreRecovered:
+			k.failed = 0
 		case sites.ConfigRejected:
-			k.rejected = events[i].ID
+			k.rejected = e.ID
 		case sites.ConfigReloaded:
 			k.rejected = 0
 		default:
@@ -77,23 +158,16 @@ func (k *keeper) note(events []sites.Event) {
 	}
 }
 
-// open gives the last rejected configuration's event; 0 if it is resolved.
-func (k *keeper) open() uint64 {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.rejected
-}
-
 // everything queues all durable state, for a store that has lost it.
 func (k *keeper) everything(m *sites.Machine) {
 	b := store.Batch{Global: k.encode(m.Global()), Serials: k.serials()}
 	for i, name := range k.names {
-		k.put(&b, name, m.Saved(i))
+		k.add(&b, name, m.Saved(i))
 	}
 	k.writer.Queue(b)
 }
 
-func (k *keeper) put(b *store.Batch, name string, saved sites.SavedSite) {
+func (k *keeper) add(b *store.Batch, name string, saved sites.SavedSite) {
 	if data := k.encode(saved); data != nil {
 		if b.Sites == nil {
 			b.Sites = make(map[string][]byte)
@@ -111,44 +185,21 @@ func (k *keeper) encode(v any) []byte {
 	return data
 }
 
-// use says which sites are in place from now on.
+// use says which sites are in place from now on. The state of others leaves the
+// store.
 func (k *keeper) use(cfg *sites.Config) {
-	var names []string
+	names := make([]string, len(cfg.Sites))
+	stay := make(map[string]bool, len(cfg.Sites))
 	for i := range cfg.Sites {
-		names = append(names, cfg.Sites[i].Name)
+		names[i] = cfg.Sites[i].Name
+		stay[names[i]] = true
 	}
 	for _, old := range k.names {
-		gone := true
-		for _, name := range names {
-			gone = gone && name != old
-		}
-		if gone {
+		if !stay[old] {
 			k.removed = append(k.removed, old)
 		}
 	}
 	k.names = names
-}
-
-// status takes what the writer tells of its commits, and gives the event for it.
-func (k *keeper) status(st store.Status) sites.Event {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.err = st.Err
-	switch {
-	case st.Err != nil && st.Lost > 0:
-		k.err = fmt.Errorf("%w; %d events were lost", st.Err, st.Lost)
-		fallthrough
-	case st.Err != nil:
-		return sites.Event{Kind: sites.StoreFailed, Text: fmt.Sprintf("The state cannot be stored: %v. DNS and decisions go on; what happens now would be lost by a restart.", k.err)}
-	default:
-		return sites.Event{Kind: sites.StoreRecovered, Resolves: k.failed, Text: "The state is stored again."}
-	}
-}
-
-func (k *keeper) failure() error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.err
 }
 
 // restore reads what the last run has stored. Records that cannot be read are

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync/atomic"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/engine"
@@ -14,8 +15,12 @@ import (
 )
 
 // heartbeat is how often the loop turns even if nothing is due: whoever waits
-// for a sign of life (a watchdog, O5) gets one.
-const heartbeat = time.Second
+// for a sign of life (a watchdog, O5) gets one. breath is how long it waits at
+// least for the next moment that was asked for: no fault of a time makes it spin.
+const (
+	heartbeat = time.Second
+	breath    = time.Millisecond
+)
 
 // maxResults bounds how many results one turn takes, so that no turn is long.
 const maxResults = 512
@@ -23,7 +28,7 @@ const maxResults = 512
 var errStopped = errors.New("the controller is stopping")
 
 // loop is the goroutine that decides. Nothing in it waits for a disk, a network
-// or a reader. It owns the engine; others reach it by do.
+// or a reader. It owns the engine; others reach it by do and post.
 type loop struct {
 	engine *engine.Engine
 	now    func() sites.Instant
@@ -34,17 +39,53 @@ type loop struct {
 	publish func(*sites.Machine, []sites.PoolID)
 	record  func(*sites.Machine, sites.Instant, sites.Effects)
 	tell    func([]sites.Event)
-	// alive is told that the loop turns.
+	// alive is told after each turn of run that the loop turns, at least every
+	// pace.
 	alive func()
+	pace  time.Duration
 
 	results chan engine.Finished
 	calls   chan func()
+	wake    chan struct{} // holds one: something was posted
 	stopped chan struct{} // closed when run has ended
-	turned  atomic.Int64  // how often; 0 before the first answers are in place
+	begun   bool          // used by the owner alone
 	pending []engine.Finished
+
+	mu     sync.Mutex
+	posted []func()
 }
 
-// run turns until ctx ends.
+// ready gives the loop what it needs beside the functions it calls.
+func (l *loop) ready() *loop {
+	l.results, l.calls = make(chan engine.Finished, 4*maxResults), make(chan func())
+	l.wake, l.stopped = make(chan struct{}, 1), make(chan struct{})
+	if l.pace == 0 {
+		l.pace = heartbeat
+	}
+	return l
+}
+
+// begin starts the loop, which turns until ctx ends.
+func (l *loop) begin(ctx context.Context) {
+	l.begun = true
+	go l.run(ctx)
+}
+
+// end waits for the end of the loop, whose context has ended. One that was never
+// begun ends here.
+func (l *loop) end(ctx context.Context) error {
+	if !l.begun {
+		l.begun = true
+		close(l.stopped)
+	}
+	select {
+	case <-l.stopped:
+		return nil
+	case <-ctx.Done():
+		return errors.New("the decision loop does not end")
+	}
+}
+
 func (l *loop) run(ctx context.Context) {
 	defer close(l.stopped)
 	timer := time.NewTimer(0)
@@ -59,12 +100,16 @@ func (l *loop) run(ctx context.Context) {
 			l.drain()
 		case call := <-l.calls:
 			call()
+		case <-l.wake:
+			for _, f := range l.takePosted() {
+				f()
+			}
 		case <-timer.C:
 		}
 		l.turn(engine.Input{Done: l.pending})
 		l.alive()
 		now := l.now().Boot
-		timer.Reset(min(max(l.engine.Next()-now, 0), heartbeat))
+		timer.Reset(min(max(l.engine.Next()-now, breath), l.pace))
 	}
 }
 
@@ -80,12 +125,24 @@ func (l *loop) drain() {
 	}
 }
 
-// deliver takes the result of a run. It is called by the runner's goroutines.
+// deliver takes the result of a run. It is called by the runner's goroutines,
+// which wait while the loop is behind.
 func (l *loop) deliver(run probes.Run, res sites.Result) {
 	select {
 	case l.results <- engine.Finished{Run: run, Result: res}:
 	case <-l.stopped:
 	}
+}
+
+// first takes the first turn, before the loop begins. The answers are in place
+// when it returns; the runs that it gives are to be started.
+func (l *loop) first(in engine.Input) []probes.Run {
+	now := l.now()
+	t := l.engine.Turn(now, in)
+	runs := slices.Clone(t.Runs)
+	t.Runs = nil
+	l.follow(now, t)
+	return runs
 }
 
 // turn is one turn: what has happened goes in, what follows is carried out. The
@@ -107,45 +164,66 @@ func (l *loop) follow(now sites.Instant, t engine.Turn) {
 	for _, run := range t.Runs {
 		l.start(run)
 	}
-	l.record(m, now, t.Effects)
 	if len(t.Events) > 0 {
-		l.tell(append([]sites.Event(nil), t.Events...))
+		l.tell(slices.Clone(t.Events))
 	}
-	l.turned.Add(1)
+	l.record(m, now, t.Effects)
 }
 
+// happened enters an event from around the rules. It is called in the loop's
+// goroutine.
+func (l *loop) happened(e sites.Event) { l.turn(engine.Input{Events: []sites.Event{e}}) }
+
 // do runs f in the loop's goroutine and returns when it has ended. A panic in f
-// is its caller's error: the loop goes on.
+// is its caller's error: the loop goes on. Where the error is that of ctx, or
+// that the loop has ended, f has not run and will not.
 func (l *loop) do(ctx context.Context, f func()) error {
 	done := make(chan error, 1)
-	call := func() {
-		defer func() {
-			var err error
-			if v := recover(); v != nil {
-				err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-			}
-			done <- err
-		}()
-		f()
-	}
 	select {
-	case l.calls <- call:
+	case l.calls <- func() { done <- contain(f) }:
+		return <-done
 	case <-l.stopped:
 		return errStopped
 	case <-ctx.Done():
 		return fmt.Errorf("wait for the decision loop: %w", ctx.Err())
 	}
+}
+
+// post has f run in the loop's goroutine, after what was posted before it. It
+// waits for nothing. What is posted when the loop ends is dropped.
+func (l *loop) post(f func()) {
+	l.mu.Lock()
+	l.posted = append(l.posted, f)
+	l.mu.Unlock()
 	select {
-	case err := <-done:
-		return err
-	case <-l.stopped:
-		return errStopped
+	case l.wake <- struct{}{}:
+	default:
 	}
 }
 
-// raise enters an event from around the rules. It does not wait for the loop.
-func (l *loop) raise(e sites.Event) {
-	go func() {
-		_ = l.do(context.Background(), func() { l.turn(engine.Input{Events: []sites.Event{e}}) })
+func (l *loop) takePosted() []func() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fs := l.posted
+	l.posted = nil
+	return fs
+}
+
+// panicError is a panic in what the loop was asked to do.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.value, e.stack) }
+
+// contain makes an error of a panic.
+func contain(f func()) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicError{v, debug.Stack()}
+		}
 	}()
+	f()
+	return nil
 }

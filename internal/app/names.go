@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"sync"
 
@@ -15,29 +16,41 @@ import (
 // names is the built-in DNS server, if the configuration has one, and what was
 // published to it last.
 type names struct {
-	log    *slog.Logger
-	sites  []sites.Site // of the configuration in place; used by the loop alone
-	last   map[sites.PoolID]sites.Answer
-	failed chan error
+	log *slog.Logger
+	// sites of the configuration in place, and the last answers; used by the
+	// loop alone.
+	sites []sites.Site
+	last  map[sites.PoolID]sites.Answer
 
 	mu     sync.Mutex
 	server *dnsserver.Server // nil if there is none
-	stored map[string]uint32
+	stored map[string]uint32 // the serials of zones that are not served
 	stop   context.CancelFunc
-	done   chan struct{}
+	// serving has every server that has not ended yet, those that a reload has
+	// left out too.
+	serving sync.WaitGroup
 }
 
 func newNames(cfg *config.Config, stored map[string]uint32, log *slog.Logger) (*names, error) {
-	n := &names{log: log, sites: cfg.Sites.Sites, last: make(map[sites.PoolID]sites.Answer), stored: stored}
+	n := &names{log: log, sites: cfg.Sites.Sites, last: make(map[sites.PoolID]sites.Answer), stored: map[string]uint32{}}
+	maps.Copy(n.stored, stored)
 	if cfg.DNS == nil {
 		return n, nil
 	}
-	s, err := dnsserver.New(cfg.DNS, dnsserver.Options{Log: log, Serials: stored})
+	s, err := n.make(cfg.DNS)
+	n.server = s
+	return n, err
+}
+
+func (n *names) make(cfg *dnsserver.Config) (*dnsserver.Server, error) {
+	n.mu.Lock()
+	serials := maps.Clone(n.stored)
+	n.mu.Unlock()
+	s, err := dnsserver.New(cfg, dnsserver.Options{Log: n.log, Serials: serials})
 	if err != nil {
 		return nil, fmt.Errorf("prepare the DNS server: %w", err)
 	}
-	n.server = s
-	return n, nil
+	return s, nil
 }
 
 // publish puts the answers of pools in place. It is called by the loop alone.
@@ -54,6 +67,16 @@ func (n *names) publish(m *sites.Machine, touched []sites.PoolID) {
 			server.SetAnswer(s.Name, s.Pools[id.Pool].Name, a)
 		}
 	}
+}
+
+// everyPool lists the pools of a configuration.
+func everyPool(list []sites.Site) (ids []sites.PoolID) {
+	for i := range list {
+		for j := range list[i].Pools {
+			ids = append(ids, sites.PoolID{Site: i, Pool: j})
+		}
+	}
+	return ids
 }
 
 func (n *names) get() *dnsserver.Server {
@@ -89,54 +112,113 @@ func (n *names) listen() error {
 	return nil
 }
 
+// run answers from a server whose addresses are open.
 func (n *names) run(s *dnsserver.Server) {
 	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
 	n.mu.Lock()
-	n.server, n.stop, n.done = s, stop, done
+	n.server, n.stop = s, stop
 	n.mu.Unlock()
-	go func() {
-		defer close(done)
+	n.serving.Go(func() {
 		if err := s.Serve(ctx); err != nil {
 			n.log.Error("the DNS server has ended", "error", err)
 		}
-	}()
+	})
 }
 
-// close answers what has been taken in, and ends.
-func (n *names) close() {
+// retire ends the server beside the caller, once it has answered what it has
+// taken in.
+func (n *names) retire() {
 	n.mu.Lock()
-	stop, done := n.stop, n.done
-	n.server, n.stop, n.done = nil, nil, nil
-	n.mu.Unlock()
-	if stop != nil {
-		stop()
-		<-done
+	defer n.mu.Unlock()
+	if n.server != nil {
+		maps.Copy(n.stored, n.server.Serials())
 	}
+	if n.stop != nil {
+		n.stop()
+	}
+	n.server, n.stop = nil, nil
 }
 
-// reload takes another configuration, wholly or not at all. It is called in the
-// loop's goroutine; the answers follow at once by republish.
-func (n *names) reload(cfg *config.Config) error {
+// close ends it and waits for that, which takes at most two seconds.
+func (n *names) close() {
+	n.retire()
+	n.serving.Wait()
+}
+
+// renaming is another configuration of the names, ready to be put in place.
+type renaming struct {
+	names *names
+	cfg   *config.Config
+	// change is that of the server in place; fresh is a server where there was
+	// none. At most one is set.
+	change *dnsserver.Change
+	fresh  *dnsserver.Server
+	ended  bool
+}
+
+// prepare does all of a reload that can fail. The owner ends it with commit or
+// discard.
+func (n *names) prepare(cfg *config.Config) (*renaming, error) {
+	r := &renaming{names: n, cfg: cfg}
 	s := n.get()
+	var err error
 	switch {
-	case s != nil && cfg.DNS != nil:
-		if err := s.Reload(cfg.DNS); err != nil {
-			return err
-		}
-	case cfg.DNS != nil:
-		s, err := dnsserver.New(cfg.DNS, dnsserver.Options{Log: n.log, Serials: n.stored})
-		if err != nil {
-			return fmt.Errorf("prepare the DNS server: %w", err)
-		}
-		if err := s.Listen(); err != nil {
-			return fmt.Errorf("listen: %w", err)
-		}
-		n.run(s)
+	case cfg.DNS == nil:
 	case s != nil:
-		n.close()
+		r.change, err = s.Prepare(cfg.DNS)
+	default:
+		n.serving.Wait() // the one that left may hold the port for a moment
+		if r.fresh, err = n.make(cfg.DNS); err == nil {
+			err = r.fresh.Listen()
+		}
 	}
-	n.sites = cfg.Sites.Sites
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// commit puts it in place, with every answer that the rules give now: no name is
+// served before its answer is there. It is called in the loop's goroutine.
+func (r *renaming) commit(m *sites.Machine) {
+	n := r.names
+	n.sites = r.cfg.Sites.Sites
 	clear(n.last)
-	return nil
+	for _, id := range everyPool(n.sites) {
+		a := m.Answer(id)
+		n.last[id] = a
+		s := &n.sites[id.Site]
+		switch pool := s.Pools[id.Pool].Name; {
+		case r.change != nil:
+			r.change.SetAnswer(s.Name, pool, a)
+		case r.fresh != nil:
+			r.fresh.SetAnswer(s.Name, pool, a)
+		}
+	}
+	switch {
+	case r.change != nil:
+		r.change.Commit()
+	case r.fresh != nil:
+		n.run(r.fresh)
+	default:
+		n.retire()
+	}
+	r.ended = true
+}
+
+// discard gives it up, if it has not been put in place.
+func (r *renaming) discard() {
+	switch {
+	case r.ended:
+	case r.change != nil:
+		r.change.Discard()
+	case r.fresh != nil:
+		// One that is served until now closes its addresses.
+		ctx, stop := context.WithCancel(context.Background())
+		stop()
+		if err := r.fresh.Serve(ctx); err != nil {
+			r.names.log.Error("close the addresses of a configuration that was given up", "error", err)
+		}
+	}
+	r.ended = true
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/engine"
 	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
@@ -21,13 +21,18 @@ func (a *App) Probe(ctx context.Context, site, node string) (api.ProbeReport, er
 	report := api.ProbeReport{Site: site, Node: node}
 	var targets []sites.Target
 	var n *sites.Node
+	var cfg *config.Config
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(a.life, cancel)()
 	err := a.loop.do(ctx, func() {
+		cfg = a.cfg.Load()
 		for _, t := range a.loop.engine.Machine().Targets() {
 			if t.Subject.Site == site && t.Subject.Node == node {
 				targets = append(targets, t)
 			}
 		}
-		n = findNode(&a.cfg.Load().Sites, site, node)
+		n = findNode(&cfg.Sites, site, node)
 	})
 	switch {
 	case err != nil:
@@ -39,7 +44,7 @@ func (a *App) Probe(ctx context.Context, site, node string) (api.ProbeReport, er
 	}
 	for _, t := range targets {
 		line := api.ProbedLine{Address: t.Subject.Addr.String()}
-		for i, c := range probeOnce(ctx, a.cfg.Load().Probers(t.Subject), t) {
+		for i, c := range a.probeOnce(ctx, cfg.Probers(t.Subject), t) {
 			if i < len(n.Probes) {
 				line.Checks = append(line.Checks, sites.Checked{
 					Probe: n.Probes[i].Name, Steer: n.Probes[i].Steer, Outcome: c.Outcome.String(),
@@ -53,17 +58,13 @@ func (a *App) Probe(ctx context.Context, site, node string) (api.ProbeReport, er
 }
 
 // probeOnce asks a target by all its probers at once.
-func probeOnce(ctx context.Context, probers []probes.Prober, t sites.Target) []sites.Check {
+func (a *App) probeOnce(ctx context.Context, probers []probes.Prober, t sites.Target) []sites.Check {
 	ctx, cancel := context.WithTimeout(ctx, t.Timeout)
 	defer cancel()
 	checks := make([]sites.Check, len(probers))
 	var all sync.WaitGroup
 	for i, p := range probers {
-		all.Go(func() {
-			start := time.Now()
-			checks[i] = p.Probe(ctx, t.Subject.Addr)
-			checks[i].Duration = time.Since(start)
-		})
+		all.Go(func() { checks[i] = probes.Ask(ctx, p, t.Subject, a.log) })
 	}
 	all.Wait()
 	return checks

@@ -6,22 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/config"
-	"github.com/dnsteer/dnsteer/internal/engine"
-	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/sites"
 )
-
-// watchEvery is how often the configuration's files are looked at. It is done
-// by their sizes and times: what tells of changes by itself misses files that
-// are mounted or replaced through links.
-const watchEvery = 2 * time.Second
 
 // configState is what is told about the configuration.
 type configState struct {
@@ -31,16 +22,21 @@ type configState struct {
 	err    string
 }
 
-func (c *configState) set(path string, cfg *config.Config, err error) {
+// set says how the last reading has ended, and whether that is another fault
+// than before. cfg is nil where the one in place stays.
+func (c *configState) set(path string, cfg *config.Config, err error) (news bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.path, c.err = path, ""
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	news = text != c.err
+	c.path, c.err = path, text
 	if cfg != nil {
 		c.loaded = time.Now()
 	}
-	if err != nil {
-		c.err = err.Error()
-	}
+	return news
 }
 
 func (c *configState) get() (path string, loaded time.Time, err string) {
@@ -49,77 +45,115 @@ func (c *configState) get() (path string, loaded time.Time, err string) {
 	return c.path, c.loaded, c.err
 }
 
+// reloadWithin bounds the wait for the loop.
+const reloadWithin = 30 * time.Second
+
 // Reload reads the configuration again and puts it in place, wholly or not at
-// all: on an error the old one goes on.
+// all: on an error the old one goes on. One that was begun is carried out
+// whether its caller waits or not.
 func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reloadWithin)
+	defer cancel()
+	defer context.AfterFunc(a.life, cancel)()
 	a.notify(a.opt.Notify.Reloading())
 	defer func() { a.notify(a.opt.Notify.Ready("serving")) }()
-	cfg, err := config.Load(a.opt.ConfigPath)
-	if err == nil {
-		err = a.fits(cfg)
-	}
+	cfg, err := a.read()
 	if err != nil {
 		return api.ReloadReport{}, a.reject(ctx, err)
 	}
 	report := api.ReloadReport{Warnings: warnings(cfg)}
-	old := a.cfg.Load()
-	if cfg.Hash == old.Hash {
-		a.status.set(a.opt.ConfigPath, cfg, nil)
+	if cfg.Hash == a.cfg.Load().Hash {
 		report.Text = "The configuration is the one in place."
-		return report, nil
+		return report, a.unchanged(ctx, cfg)
+	}
+	names, err := a.names.prepare(cfg)
+	if err != nil {
+		return api.ReloadReport{}, a.reject(ctx, err)
 	}
 	report.Changed = true
 	report.Text = "The configuration is in place: " + counts(cfg) + "."
-	var refused error
-	err = a.loop.do(ctx, func() { refused = a.swap(cfg, report.Text) })
-	if err = errors.Join(err, refused); err != nil {
-		return api.ReloadReport{}, a.reject(ctx, err)
+	if err := a.loop.do(ctx, func() { a.swap(cfg, names, report.Text) }); err != nil {
+		names.discard()
+		return api.ReloadReport{}, fmt.Errorf("put the configuration in place: %w", err)
 	}
 	a.status.set(a.opt.ConfigPath, cfg, nil)
 	a.keepConfig(cfg)
 	return report, nil
 }
 
-// fits refuses what cannot change while the controller runs.
-func (a *App) fits(cfg *config.Config) error {
-	if old := a.cfg.Load(); cfg.StatePath != old.StatePath {
-		return fmt.Errorf("state.path: found %s, and the running controller uses %s: it cannot change without a restart", cfg.StatePath, old.StatePath)
+// readTries is how often a configuration is read whose files change meanwhile.
+const readTries = 3
+
+// read reads the configuration, from files that did not change while they were
+// read.
+func (a *App) read() (cfg *config.Config, err error) {
+	for range readTries {
+		before := look(a.opt.ConfigPath, a.cfg.Load())
+		cfg, err = config.Load(a.opt.ConfigPath)
+		if look(a.opt.ConfigPath, a.cfg.Load()) == before {
+			break
+		}
 	}
-	return nil
+	if err != nil {
+		return nil, err
+	}
+	if !sameFolder(cfg.StatePath, a.statedir) {
+		return nil, fmt.Errorf("state.path: found %s, and the running controller uses %s: it cannot change without a restart", cfg.StatePath, a.statedir)
+	}
+	return cfg, nil
 }
 
-// swap puts a configuration in place, in the loop's goroutine. What can fail
-// comes first.
-func (a *App) swap(cfg *config.Config, text string) error {
-	if err := a.names.reload(cfg); err != nil {
-		return err
+// sameFolder says whether two paths name one folder.
+func sameFolder(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
 	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// unchanged ends a fault that was told, when the files are again what is in
+// place.
+func (a *App) unchanged(ctx context.Context, cfg *config.Config) error {
+	if !a.status.set(a.opt.ConfigPath, cfg, nil) {
+		return nil
+	}
+	return a.loop.do(ctx, func() {
+		a.loop.happened(sites.Event{
+			Kind: sites.ConfigReloaded, Resolves: a.keeper.rejected, Text: "The configuration on the disk is the one in place again.",
+		})
+	})
+}
+
+// swap puts a configuration in place, in the loop's goroutine. Nothing in it can
+// fail.
+func (a *App) swap(cfg *config.Config, names *renaming, text string) {
 	a.cfg.Store(cfg)
 	a.runner.SetLimit(a.limit(cfg))
 	a.keeper.use(&cfg.Sites)
 	now := a.instant()
-	a.loop.follow(now, a.loop.engine.Reload(now, &cfg.Sites))
-	a.loop.turn(engine.Input{Events: []sites.Event{{Kind: sites.ConfigReloaded, Resolves: a.keeper.open(), Text: text}}})
-	return nil
+	t := a.loop.engine.Reload(now, &cfg.Sites)
+	names.commit(a.loop.engine.Machine())
+	a.loop.follow(now, t)
+	a.loop.happened(sites.Event{Kind: sites.ConfigReloaded, Resolves: a.keeper.rejected, Text: text})
 }
 
-// reject tells that a configuration was refused, and gives the error back.
+// reject tells that a configuration was refused, once for the same fault, and
+// gives the error back. A fault that takes the place of another resolves that.
 func (a *App) reject(ctx context.Context, err error) error {
-	a.status.set(a.opt.ConfigPath, nil, err)
-	a.log.Error("the configuration was rejected; the old one goes on", "error", err)
-	event := sites.Event{Kind: sites.ConfigRejected, Text: "The configuration was rejected, the old one goes on: " + err.Error()}
-	_ = a.loop.do(ctx, func() { a.loop.turn(engine.Input{Events: []sites.Event{event}}) })
-	return err
-}
-
-// keepConfig stores the configuration as the last good one.
-func (a *App) keepConfig(cfg *config.Config) {
-	err := a.store.PutConfig(store.Config{When: time.Now(), Files: []store.ConfigFile{{Name: "bundle", Data: cfg.Raw}}})
-	if err != nil {
-		a.log.Warn("keep the configuration for a start with a bad one", "error", err)
+	if !a.status.set(a.opt.ConfigPath, nil, err) {
+		return err
 	}
+	a.log.Error("the configuration was rejected; the old one goes on", "error", err)
+	failed := a.loop.do(ctx, func() {
+		a.loop.happened(sites.Event{
+			Kind: sites.ConfigRejected, Resolves: a.keeper.rejected, Text: "The configuration was rejected, the old one goes on: " + err.Error(),
+		})
+	})
+	return errors.Join(err, failed)
 }
 
 func counts(cfg *config.Config) string {
@@ -136,58 +170,4 @@ func warnings(cfg *config.Config) []string {
 		list = append(list, w.String())
 	}
 	return list
-}
-
-// watched is how the configuration's files looked.
-type watched string
-
-// look gives the sizes and times of the files of a configuration.
-func look(path string, cfg *config.Config) watched {
-	var b strings.Builder
-	files := slices.Clone(cfg.Files)
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		// Files may come and go.
-		more, _ := filepath.Glob(filepath.Join(path, "*.yaml"))
-		files = append(files, more...)
-	}
-	slices.Sort(files)
-	for _, name := range slices.Compact(files) {
-		info, err := os.Stat(name)
-		if err != nil {
-			fmt.Fprintf(&b, "%s: %v\n", name, err)
-			continue
-		}
-		fmt.Fprintf(&b, "%s %d %d\n", name, info.Size(), info.ModTime().UnixNano())
-	}
-	return watched(b.String())
-}
-
-// watch reloads when the files have changed and then stayed the same for a
-// moment, and when it is asked to by a signal.
-func (a *App) watch(ctx context.Context) {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	path := a.opt.ConfigPath
-	taken := look(path, a.cfg.Load())
-	before := taken
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-a.opt.Hangup:
-			taken = look(path, a.cfg.Load())
-		case <-tick.C:
-			now := look(path, a.cfg.Load())
-			settled := now == before
-			before = now
-			if !settled || now == taken {
-				continue
-			}
-			taken = now
-		}
-		if _, err := a.Reload(ctx); err == nil {
-			taken = look(path, a.cfg.Load())
-		}
-		before = taken
-	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/config"
-	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/internal/version"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -33,7 +32,7 @@ func (a *App) Status(ctx context.Context) (api.Status, error) {
 	}
 	st.Version, st.Started = version.Version, a.started
 	st.Config.Path, st.Config.Loaded, st.Config.Error = a.status.get()
-	st.Store.Path = a.cfg.Load().StatePath
+	st.Store.Path = a.statedir
 	if err := a.keeper.failure(); err != nil {
 		st.Store.Error = err.Error()
 	}
@@ -200,57 +199,6 @@ func (a *App) explainHost(m *sites.Machine, cfg *config.Config, host string, x *
 		x.Sentences = append(x.Sentences, text)
 		x.Answers = append(x.Answers, view)
 	}
-}
-
-// Events gives stored events ([api.Reader]).
-func (a *App) Events(_ context.Context, q api.EventQuery) ([]sites.Event, error) {
-	if q.Limit == 0 {
-		q.Limit = 100
-	}
-	return a.store.Events(store.Query{
-		After: q.After, Before: q.Before, Since: q.Since, Until: q.Until, Kinds: q.Kinds,
-		Site: q.Site, Node: q.Node, Limit: q.Limit, Ascending: q.Ascending,
-	})
-}
-
-// Follow gives the events after one ([api.Reader]).
-func (a *App) Follow(ctx context.Context, after uint64) (<-chan sites.Event, error) {
-	live := a.hub.join(ctx)
-	flushed, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	_ = a.keeper.writer.Flush(flushed) // what is not stored yet comes live
-	missed, err := a.store.Events(store.Query{After: after, Ascending: true, Limit: store.DefaultMaxEvents})
-	if err != nil {
-		return nil, err
-	}
-	out := make(chan sites.Event)
-	go func() {
-		defer close(out)
-		last := after
-		send := func(e sites.Event) bool {
-			if e.ID <= last {
-				return true
-			}
-			last = e.ID
-			select {
-			case out <- e:
-				return true
-			case <-ctx.Done():
-				return false
-			}
-		}
-		for _, e := range missed {
-			if !send(e) {
-				return
-			}
-		}
-		for e := range live {
-			if !send(e) {
-				return
-			}
-		}
-	}()
-	return out, nil
 }
 
 // Healthy gives nil while the decision loop turns ([api.Health]).

@@ -128,7 +128,7 @@ Exit codes: 0 done, 1 failed or refused, 2 wrong use, 3 configuration invalid,
 		Version:       version.Version,
 		Args:          noArguments,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		SilenceErrors: true, SilenceUsage: true,
+		SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			switch c.output {
 			case "table", "json", "yaml":

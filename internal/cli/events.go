@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -127,6 +128,9 @@ func (c *commands) events(ctx context.Context, client *api.Client, q api.EventQu
 	}
 	slices.Reverse(list)
 	if !follow {
+		if len(list) == 0 && c.output == "table" {
+			fmt.Fprintln(c.Err, "No such event is stored.")
+		}
 		return c.print(api.EventList{Events: list}, func(p *printer) {
 			for i := range list {
 				eventLine(p, &list[i])
@@ -214,11 +218,14 @@ func eventLine(p *printer, e *sites.Event) {
 		what += " " + s
 	}
 	text := oneLine(e.Text)
-	switch {
-	case e.By != "" && e.Reason != "":
-		text += " (" + oneLine(e.By+": "+e.Reason) + ")"
-	case e.By != "":
-		text += " (" + oneLine(e.By) + ")"
+	var more []string // what the text does not say by itself
+	for _, x := range [...]string{oneLine(e.By), oneLine(e.Reason)} {
+		if x != "" && !strings.Contains(text, x) {
+			more = append(more, x)
+		}
+	}
+	if len(more) > 0 {
+		text += " (" + strings.Join(more, ": ") + ")"
 	}
 	p.line("%s  %s  %s: %s", e.Time.Local().Format(time.DateTime), p.paint(c, fmt.Sprintf("%-8s", e.Severity)), what, text)
 }

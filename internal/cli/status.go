@@ -119,6 +119,9 @@ func next(n *sites.NodeView, now time.Time) string {
 		text = "back in DNS as soon as it answers"
 	case sites.WordPending:
 		text = "joins when it first answers"
+		if n.Answers {
+			text = "joins once its site has been seen and probed"
+		}
 	case sites.WordMaintenance, sites.WordDisabled:
 		text = ordered(n, now)
 	}

@@ -56,12 +56,7 @@ func (c *Config) WorstCase(site string) (Sum, bool) {
 		if s.Name != site {
 			continue
 		}
-		quiet := s.TTL
-		for _, svc := range c.Sites.Services {
-			if slices.Contains(svc.Sites, site) {
-				quiet = max(quiet, svc.TTL)
-			}
-		}
+		quiet := c.quietTTL(s)
 		for j := range s.Nodes {
 			if n := &s.Nodes[j]; n.Failover && judged(s, n) {
 				if sum := worstOf(s, n, quiet); !found || sum.Total() > worst.Total() {
@@ -71,6 +66,24 @@ func (c *Config) WorstCase(site string) (Sum, bool) {
 		}
 	}
 	return worst, found
+}
+
+// quietTTL is the largest TTL that the site's names have in quiet times.
+func (c *Config) quietTTL(s *sites.Site) time.Duration {
+	var quiet time.Duration
+	for _, svc := range c.Sites.Services {
+		switch {
+		case !slices.Contains(svc.Sites, s.Name):
+		case svc.TTL > 0:
+			quiet = max(quiet, svc.TTL)
+		default:
+			quiet = max(quiet, s.TTL)
+		}
+	}
+	if quiet == 0 {
+		return s.TTL
+	}
+	return quiet
 }
 
 func worstOf(s *sites.Site, n *sites.Node, quiet time.Duration) Sum {

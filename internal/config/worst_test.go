@@ -14,16 +14,16 @@ func TestWorstCase(t *testing.T) {
 	tests := []struct {
 		name, site, service string
 		moved, ttl          time.Duration
-		never               bool
 	}{
-		{"defaults", "", "", 38005 * ms, 5 * time.Second, false},
-		{"nothing to wait for", "threshold: 0s, probe_interval: 200ms, probe_timeout: 100ms", "", 1400*ms + 5*ms, 30*time.Second - 905*ms, false},
-		{"a long TTL is left over", "ttl: 10m", "", 38005 * ms, 10*time.Minute - 26005*ms, false},
-		{"a service's TTL", "", "ttl: 2m", 38005 * ms, 2*time.Minute - 26005*ms, false},
-		{"a short TTL", "ttl: 3s", "", 38005 * ms, 3 * time.Second, false},
-		{"no witness", "witnesses: none", "", 35005 * ms, 30*time.Second - 23005*ms, false},
-		{"no witness, no threshold", "witnesses: none, threshold: 0s", "", 12005 * ms, 30*time.Second - 5*ms, false},
-		{"timeout over interval", "threshold: 0s, probe_interval: 1s, probe_timeout: 4s", "", 10005 * ms, 30*time.Second - 1005*ms, false},
+		{"defaults", "", "", 38005 * ms, 5 * time.Second},
+		{"nothing to wait for", "threshold: 0s, probe_interval: 200ms, probe_timeout: 100ms", "", 1400*ms + 5*ms, 30*time.Second - 905*ms},
+		{"a long TTL is left over", "ttl: 10m", "", 38005 * ms, 10*time.Minute - 26005*ms},
+		{"a service's TTL", "", "ttl: 2m", 38005 * ms, 2*time.Minute - 26005*ms},
+		{"a service's shorter TTL", "ttl: 10m", "ttl: 15s", 38005 * ms, 5 * time.Second},
+		{"a short TTL", "ttl: 3s", "", 38005 * ms, 3 * time.Second},
+		{"no witness", "witnesses: none", "", 35005 * ms, 30*time.Second - 23005*ms},
+		{"no witness, no threshold", "witnesses: none, threshold: 0s", "", 12005 * ms, 30*time.Second - 5*ms},
+		{"timeout over interval", "threshold: 0s, probe_interval: 1s, probe_timeout: 4s", "", 10005 * ms, 30*time.Second - 1005*ms},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,6 +16,8 @@ type Engine struct {
 	machine  *sites.Machine
 	schedule *probes.Schedule
 	next     time.Duration
+	// reloaded is when the configuration in place was put there.
+	reloaded time.Duration
 	results  []sites.Result
 	runs     []probes.Run
 }
@@ -57,14 +59,21 @@ type Input struct {
 func (e *Engine) Turn(now sites.Instant, in Input) Turn {
 	e.results = e.results[:0]
 	for i := range in.Done {
-		e.schedule.Done(in.Done[i].Run)
-		e.results = append(e.results, in.Done[i].Result)
+		run, res := in.Done[i].Run, in.Done[i].Result
+		e.schedule.Done(run)
+		if run.Start < e.reloaded {
+			// It asks by the definitions before the reload, however late its
+			// first packet left (O2).
+			res.Start = min(res.Start, run.Start)
+		}
+		e.results = append(e.results, res)
 	}
 	return e.follow(now, e.machine.Step(now, sites.Input{Results: e.results, Command: in.Command, Events: in.Events}))
 }
 
 // Reload puts another configuration in place.
 func (e *Engine) Reload(now sites.Instant, cfg *sites.Config) Turn {
+	e.reloaded = now.Boot
 	return e.follow(now, e.machine.Reload(now, cfg))
 }
 

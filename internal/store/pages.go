@@ -117,12 +117,12 @@ func (w *walker) page(id uint64) ([]byte, error) {
 	if id < 2 || id >= w.head.pages {
 		return nil, fmt.Errorf("page %d is outside of the file", id)
 	}
-	header := make([]byte, pageHeader)
-	if _, err := w.src.ReadAt(header, int64(id)*pageSize); err != nil {
+	buf := make([]byte, pageSize)
+	if _, err := w.src.ReadAt(buf, int64(id)*pageSize); err != nil {
 		return nil, fmt.Errorf("read page %d: %w", id, err)
 	}
-	overflow := uint64(native.Uint32(header[12:]))
-	if native.Uint64(header) != id || overflow >= w.head.pages-id {
+	overflow := uint64(native.Uint32(buf[12:]))
+	if native.Uint64(buf) != id || overflow >= w.head.pages-id {
 		return nil, fmt.Errorf("page %d has a wrong header", id)
 	}
 	for i := id; i <= id+overflow; i++ {
@@ -131,9 +131,11 @@ func (w *walker) page(id uint64) ([]byte, error) {
 		}
 		w.seen[i] = true
 	}
-	buf := make([]byte, (overflow+1)*pageSize)
-	if _, err := w.src.ReadAt(buf, int64(id)*pageSize); err != nil {
-		return nil, fmt.Errorf("read page %d: %w", id, err)
+	if overflow > 0 {
+		buf = make([]byte, (overflow+1)*pageSize)
+		if _, err := w.src.ReadAt(buf, int64(id)*pageSize); err != nil {
+			return nil, fmt.Errorf("read page %d: %w", id, err)
+		}
 	}
 	return buf, nil
 }

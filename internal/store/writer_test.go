@@ -113,6 +113,7 @@ func TestWriterTriesAgain(t *testing.T) {
 		}
 		d.set(nil, 0)
 		time.Sleep(30 * time.Second)
+		synctest.Wait()
 		seconds := func(n ...int) (times []time.Duration) {
 			for _, s := range n {
 				times = append(times, time.Duration(s)*time.Second)
@@ -174,6 +175,7 @@ func TestDiskThatHangs(t *testing.T) {
 			t.Errorf("held up for %v", since)
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		want := []string{"10s: the disk has not taken the last commit for 10s, 0 lost", "1m0s: <nil>, 0 lost"}
 		if diff := cmp.Diff(want, d.notices); diff != "" {
 			t.Error(diff)

@@ -1,0 +1,155 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fake is a controller whose answers the test sets.
+type fake struct {
+	mu       sync.Mutex
+	status   Status
+	events   []sites.Event
+	query    EventQuery
+	commands []sites.Command
+	follow   chan sites.Event
+	after    uint64
+	healthy  error
+	missing  []string
+
+	onCommand func(ctx context.Context, c sites.Command) (sites.Reply, error)
+}
+
+func (f *fake) Status(context.Context) (Status, error) { return f.status, nil }
+
+func (f *fake) Explain(_ context.Context, what string) (Explanation, error) {
+	switch what {
+	case "berlin":
+		return Explanation{Subject: "berlin", Sentences: []string{"berlin is seen."}}, nil
+	case "panic":
+		panic("out of cheese")
+	case "broken":
+		return Explanation{}, errors.New("read the store: disk on fire")
+	case "slow":
+		return Explanation{}, context.DeadlineExceeded
+	}
+	return Explanation{}, &NotFoundError{Text: "There is no site, node or host " + what + ". The sites are berlin."}
+}
+
+func (f *fake) Events(_ context.Context, q EventQuery) ([]sites.Event, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.query = q
+	return f.events, nil
+}
+
+func (f *fake) Follow(_ context.Context, after uint64) (<-chan sites.Event, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.after = after
+	return f.follow, nil
+}
+
+func (f *fake) Command(ctx context.Context, c sites.Command) (sites.Reply, error) {
+	f.mu.Lock()
+	f.commands = append(f.commands, c)
+	f.mu.Unlock()
+	switch {
+	case f.onCommand != nil:
+		return f.onCommand(ctx, c)
+	case c.Site == "berlin":
+		return sites.Reply{Text: "Done."}, nil
+	}
+	return sites.Reply{Refused: true, Text: `There is no site "` + c.Site + `". The sites are berlin.`}, nil
+}
+
+func (f *fake) Probe(_ context.Context, site, node string) (ProbeReport, error) {
+	if node != "a" {
+		return ProbeReport{}, &NotFoundError{Text: "There is no node " + site + "/" + node + "."}
+	}
+	return ProbeReport{Site: site, Node: node, Lines: []ProbedLine{{
+		Address: "10.1.0.11", Checks: []sites.Checked{{Probe: "tcp", Steer: true, Outcome: "up", Duration: time.Millisecond}},
+	}}}, nil
+}
+
+func (f *fake) Reload(context.Context) (ReloadReport, error) {
+	return ReloadReport{}, errors.New("dnsteer.yaml:3:1: nix: unknown key")
+}
+
+func (f *fake) Healthy(context.Context) error    { return f.healthy }
+func (f *fake) Missing(context.Context) []string { return f.missing }
+func (f *fake) handler() *Handler                { return f.handlerLogging(io.Discard) }
+func (f *fake) handlerLogging(log io.Writer) *Handler {
+	return NewHandler(Deps{Reader: f, Operator: f, Health: f, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+}
+
+// socketFolder is a folder with a short name: the path of a socket may have
+// few bytes.
+func socketFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "api")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// started answers on a socket until the test ends.
+func started(t *testing.T, f *fake) *Client {
+	t.Helper()
+	path := filepath.Join(socketFolder(t), SocketName)
+	s, err := Listen(path, f.handler())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := NewClient(path)
+	t.Cleanup(func() {
+		c.Close()
+		if err := s.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// pipes is a listener without a network, for bubbles of virtual time.
+type pipes struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "unix"} }
+
+func (p *pipes) dial() net.Conn {
+	here, there := net.Pipe()
+	p.conns <- there
+	return here
+}

@@ -1,0 +1,86 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/dnsteer/dnsteer/internal/api"
+)
+
+// controlRetry is how often a socket is tried again that the disk did not take.
+const controlRetry = 10 * time.Second
+
+// control is the API on its socket.
+type control struct {
+	mu     sync.Mutex
+	server *api.Server // nil while there is none
+	closed bool
+}
+
+func (a *App) socket() string { return filepath.Join(a.statedir, api.SocketName) }
+
+// openControl opens the API's socket. A disk that takes no socket is no reason
+// to leave names unanswered: the socket is then tried again and again.
+func (a *App) openControl() error {
+	err := a.listenControl()
+	if err == nil || !ofDisk(err) {
+		return err
+	}
+	a.log.Error("the commands cannot reach the controller until its socket can be made", "error", err)
+	a.beside.Go(func() {
+		tick := time.NewTicker(controlRetry)
+		defer tick.Stop()
+		for {
+			select {
+			case <-a.life.Done():
+				return
+			case <-tick.C:
+			}
+			if a.listenControl() == nil {
+				a.log.Info("the socket for the commands is there now", "socket", a.socket())
+				return
+			}
+		}
+	})
+	return nil
+}
+
+func (a *App) listenControl() error {
+	a.control.mu.Lock()
+	defer a.control.mu.Unlock()
+	if a.control.closed {
+		return nil
+	}
+	s, err := api.Listen(a.socket(), api.NewHandler(api.Deps{Reader: a, Operator: a, Health: a, Log: a.log}))
+	if err == nil {
+		a.control.server = s
+	}
+	return err
+}
+
+// close ends the requests.
+func (c *control) close(ctx context.Context) error {
+	c.mu.Lock()
+	s := c.server
+	c.server, c.closed = nil, true
+	c.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	return s.Shutdown(ctx)
+}
+
+// ofDisk says whether an error is the disk's, not the configuration's.
+func ofDisk(err error) bool {
+	for _, e := range []error{syscall.EROFS, syscall.ENOSPC, syscall.EIO, syscall.EDQUOT, fs.ErrPermission, fs.ErrNotExist} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}

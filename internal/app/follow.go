@@ -1,0 +1,97 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/store"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// Events gives stored events, and those that are not stored yet ([api.Reader]).
+func (a *App) Events(_ context.Context, q api.EventQuery) ([]sites.Event, error) {
+	if q.Limit == 0 {
+		q.Limit = 100
+	}
+	fresh := a.hub.waiting() // before what is stored: none falls between
+	list, err := a.stored(store.Query{
+		After: q.After, Before: q.Before, Since: q.Since, Until: q.Until, Kinds: q.Kinds,
+		Site: q.Site, Node: q.Node, Limit: q.Limit, Ascending: q.Ascending,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range fresh {
+		if e := &fresh[i]; chosen(&q, e) && !slices.ContainsFunc(list, func(x sites.Event) bool { return x.ID == e.ID }) {
+			list = append(list, *e)
+		}
+	}
+	slices.SortFunc(list, func(x, y sites.Event) int {
+		if (x.ID < y.ID) == q.Ascending {
+			return -1
+		}
+		return 1
+	})
+	return list[:min(len(list), q.Limit)], nil
+}
+
+// stored reads stored events. Some that cannot be read are no reason to keep the
+// others back.
+func (a *App) stored(q store.Query) ([]sites.Event, error) {
+	list, err := a.store.Events(q)
+	if err != nil && len(list) > 0 {
+		a.log.Warn("some events cannot be read", "error", err)
+		err = nil
+	}
+	return list, err
+}
+
+// chosen says whether a query chooses an event.
+func chosen(q *api.EventQuery, e *sites.Event) bool {
+	return e.ID > q.After && (q.Before == 0 || e.ID < q.Before) &&
+		(len(q.Kinds) == 0 || slices.Contains(q.Kinds, e.Kind)) &&
+		(q.Site == "" || e.Site == q.Site) && (q.Node == "" || e.Node == q.Node) &&
+		!e.Time.Before(q.Since) && (q.Until.IsZero() || e.Time.Before(q.Until))
+}
+
+// Follow gives the events after one ([api.Reader]): those that are stored, those
+// that are not yet, and those that come, each once.
+func (a *App) Follow(ctx context.Context, after uint64) (<-chan sites.Event, error) {
+	fresh, live := a.hub.join(ctx)
+	missed, err := a.stored(store.Query{After: after, Ascending: true, Limit: store.DefaultMaxEvents})
+	if err != nil {
+		return nil, fmt.Errorf("follow the events: %w", err)
+	}
+	out := make(chan sites.Event)
+	go func() {
+		defer close(out)
+		last := after
+		send := func(e sites.Event) bool {
+			if e.ID <= last {
+				return true
+			}
+			last = e.ID
+			select {
+			case out <- e:
+				return true
+			case <-ctx.Done():
+				return false
+			}
+		}
+		for _, list := range [][]sites.Event{missed, fresh} {
+			for _, e := range list {
+				if !send(e) {
+					return
+				}
+			}
+		}
+		for e := range live {
+			if !send(e) {
+				return
+			}
+		}
+	}()
+	return out, nil
+}

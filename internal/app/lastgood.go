@@ -1,0 +1,193 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/store"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// open opens the store, and gives the configuration to start with: cfg, or,
+// where that is nil because of loadErr, the last good one.
+func (a *App) open(cfg *config.Config, loadErr error) (*config.Config, store.Report, error) {
+	if cfg != nil {
+		a.statedir = cfg.StatePath
+	} else if a.statedir = stateOf(a.opt.ConfigPath); a.statedir == "" {
+		return nil, store.Report{}, errors.Join(loadErr, errNoneKept)
+	}
+	st, report, err := store.Open(a.statedir, store.Options{})
+	if err != nil {
+		return nil, report, errors.Join(loadErr, err)
+	}
+	a.store = st
+	if cfg == nil {
+		if cfg, err = a.lastGood(); err != nil {
+			return nil, report, errors.Join(loadErr, err, st.Close())
+		}
+	}
+	return cfg, report, nil
+}
+
+var errNoneKept = errors.New("there is no configuration of an earlier run to use in its place")
+
+// lastGood gives the configuration that was last taken into use.
+func (a *App) lastGood() (*config.Config, error) {
+	kept, ok, err := a.store.Config()
+	if err != nil {
+		return nil, err
+	}
+	if !ok || len(kept.Files) != 1 {
+		return nil, errNoneKept
+	}
+	return config.Restore(kept.Files[0].Data)
+}
+
+// stateOf finds the state folder of an earlier run whose configuration is no
+// longer valid; "" where there is none. It makes no folder.
+func stateOf(path string) string {
+	candidates := append([]string{config.StatePath(path)}, writtenState(path)...)
+	// The service manager's word, and where packages have it.
+	candidates = append(candidates, os.Getenv("STATE_DIRECTORY"), defaultState)
+	for _, dir := range candidates {
+		if info, err := os.Stat(dir); dir != "" && err == nil && info.IsDir() {
+			return dir
+		}
+	}
+	return ""
+}
+
+// defaultState is where the state lies when nothing says otherwise.
+const defaultState = "/var/lib/dnsteer"
+
+// statePath finds the path in the part "state" of a file that is no YAML any
+// more: in the same line, or in the indented ones below it.
+var statePath = regexp.MustCompile(`(?m)^state:[^\n]*(?:\n[ \t]+[^\n]*)*?\bpath:[ \t]*("[^"\n]*"|'[^'\n]*'|[^\s,}#]+)`)
+
+// writtenState looks for the state folder in files that cannot be read as YAML.
+func writtenState(path string) (dirs []string) {
+	files := []string{path}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		files, _ = filepath.Glob(filepath.Join(path, "*.yaml"))
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil || len(data) > maxConfig {
+			continue
+		}
+		if found := statePath.FindSubmatch(data); found != nil {
+			dir := strings.Trim(string(found[1]), `"'`)
+			if !filepath.IsAbs(dir) {
+				dir = filepath.Join(filepath.Dir(name), dir)
+			}
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// maxConfig bounds what is read of a file that is no configuration.
+const maxConfig = 1 << 20
+
+// keepConfig has the configuration stored as the last good one.
+func (a *App) keepConfig(cfg *config.Config) {
+	for {
+		select {
+		case a.kept <- cfg:
+			return
+		case <-a.kept: // an older one
+		}
+	}
+}
+
+// keepRetry is how often a configuration is tried again that the store did not
+// take.
+const keepRetry = 30 * time.Second
+
+// keepConfigs stores configurations, each until the store has taken it.
+func (a *App) keepConfigs(ctx context.Context) {
+	var cfg *config.Config
+	tick := time.NewTicker(keepRetry)
+	defer tick.Stop()
+	for {
+		select {
+		case cfg = <-a.kept:
+		case <-tick.C:
+		case <-ctx.Done():
+			select {
+			case cfg = <-a.kept:
+			default:
+			}
+		}
+		if cfg != nil {
+			err := a.store.PutConfig(store.Config{When: time.Now(), Files: []store.ConfigFile{{Name: "bundle", Data: cfg.Raw}}})
+			if err != nil {
+				a.log.Warn("keep the configuration for a start with a bad one", "error", err)
+			} else {
+				cfg = nil
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// recentEvents is how far back a start looks for what is still open.
+const recentEvents = 5000
+
+// settle tells how the configuration and the store fare against what the last
+// run had told of them, so that nothing stays open for ever and nothing is said
+// again (P5).
+func (a *App) settle(found start) {
+	after := found.lastEvent - min(found.lastEvent, recentEvents)
+	rejected := a.unresolved(after, found.lastEvent, sites.ConfigRejected, sites.ConfigReloaded)
+	failed := a.unresolved(after, found.lastEvent, sites.StoreFailed, sites.StoreRecovered)
+	a.loop.post(func() {
+		k := a.keeper
+		if k.rejected == 0 {
+			k.rejected = rejected.ID
+		}
+		a.settleConfig(found.loadErr, rejected)
+		if k.failed == 0 && failed.ID != 0 {
+			k.failed = failed.ID
+			k.reopen()
+		}
+	})
+	if found.loadErr == nil {
+		a.keepConfig(a.cfg.Load())
+	}
+}
+
+func (a *App) settleConfig(loadErr error, rejected sites.Event) {
+	switch {
+	case loadErr == nil && a.keeper.rejected != 0:
+		a.loop.happened(sites.Event{Kind: sites.ConfigReloaded, Resolves: a.keeper.rejected, Text: "The configuration is valid again and in place."})
+	case loadErr != nil:
+		text := fmt.Sprintf("The configuration is not valid, so the last good one is used: %v", loadErr)
+		if text != rejected.Text {
+			a.loop.happened(sites.Event{Kind: sites.ConfigRejected, Resolves: a.keeper.rejected, Text: text})
+		}
+	}
+}
+
+// unresolved gives the last event of a kind that none of the other kind has come
+// after; the zero event if there is none.
+func (a *App) unresolved(after, last uint64, kind, end sites.Kind) sites.Event {
+	list, err := a.store.Events(store.Query{After: after, Before: last + 1, Kinds: []sites.Kind{kind, end}, Limit: 1})
+	if err != nil {
+		a.log.Warn("look for what the last run has left open", "error", err)
+	}
+	if i := slices.IndexFunc(list, func(e sites.Event) bool { return e.Kind == kind }); i >= 0 {
+		return list[i]
+	}
+	return sites.Event{}
+}

@@ -1,0 +1,64 @@
+package sites
+
+// heard says whether anything is known of any subject: after a start nothing
+// is at first, and that ends no isolation.
+func (m *Machine) heard() bool {
+	for _, t := range m.subjects {
+		if t.record.last != None || t.record.recent == Down {
+			return true
+		}
+	}
+	return false
+}
+
+// isolation decides whether the controller itself is cut off, and says what was
+// held back until that was known (N4).
+func (m *Machine) isolation() {
+	unseen, failing := 0, 0
+	for _, s := range m.sites {
+		if s.Condition == SiteIsDown {
+			unseen++
+		} else if silent, _ := s.silence(); silent {
+			failing++
+		}
+	}
+	isolated := len(m.sites) >= 2 && unseen == len(m.sites) ||
+		len(m.subjects) > 0 && m.unknown == len(m.subjects)
+	switch {
+	case isolated && m.Isolated == 0:
+		m.Isolated = m.event(Event{Kind: ControllerIsolated, Text: m.isolatedText()})
+		m.storeGlobal()
+	case !isolated && m.Isolated != 0 && m.heard():
+		m.event(Event{Kind: ControllerReconnected, Resolves: m.Isolated, Text: m.reconnectedText()})
+		m.Isolated = 0
+		m.storeGlobal()
+		for _, s := range m.sites {
+			if s.Condition == SiteIsDown && s.Down == 0 {
+				s.quietFrom = m.now.Boot
+				s.sayAt = m.now.Boot + s.cfg.Threshold
+			}
+		}
+	}
+	m.held = 0
+	if isolated {
+		return
+	}
+	for _, s := range m.sites {
+		if s.Condition != SiteIsDown || s.Down != 0 {
+			continue
+		}
+		wait := s.sayAt
+		if failing > 0 {
+			wait = max(wait, s.sayAt+s.cfg.Threshold)
+		}
+		if m.now.Boot < wait {
+			m.held = wait
+			continue
+		}
+		s.Down = m.site(s, Event{Kind: SiteDown, Text: m.siteDownText(s)})
+		m.changed(s)
+	}
+	if again := m.sitesDown(); again != 0 && (m.held == 0 || again < m.held) {
+		m.held = again
+	}
+}
