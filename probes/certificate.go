@@ -22,6 +22,7 @@ type certificate struct {
 	fingerprint string
 	roots       *x509.CertPool
 	notAfter    time.Time // zero: none was seen
+	observer    *Observer
 }
 
 // handshake speaks TLS over conn, which it closes where that fails. Chain and
@@ -33,7 +34,14 @@ func (c *certificate) handshake(ctx context.Context, conn net.Conn, name string)
 		InsecureSkipVerify: c.verify != VerifyName, //nolint:gosec // chosen in the configuration; see look
 		VerifyConnection:   c.look,
 	})
-	if err := t.HandshakeContext(ctx); err != nil {
+	step := c.observer.begin("tls")
+	err := t.HandshakeContext(ctx)
+	step.end(err)
+	if v, ok := errors.AsType[*tls.CertificateVerificationError](err); ok && len(v.UnverifiedCertificates) > 0 {
+		cs := t.ConnectionState()
+		c.seen(&cs, v.UnverifiedCertificates[0])
+	}
+	if err != nil {
 		_ = conn.Close() // the handshake's error says why
 		return nil, &handshakeError{err}
 	}
@@ -46,7 +54,7 @@ var errFingerprint = errors.New("the certificate is not the pinned one")
 // look is called after the chain has been verified, if it has to be.
 func (c *certificate) look(cs tls.ConnectionState) error {
 	leaf := cs.PeerCertificates[0] // crypto/tls refuses a server without one
-	c.notAfter = leaf.NotAfter
+	c.seen(&cs, leaf)
 	if c.verify != VerifyFingerprint {
 		return nil
 	}
@@ -55,6 +63,12 @@ func (c *certificate) look(cs tls.ConnectionState) error {
 		return fmt.Errorf("%w (it has sha256:%s)", errFingerprint, got)
 	}
 	return nil
+}
+
+// seen notes the certificate of a connection, be it accepted or not.
+func (c *certificate) seen(cs *tls.ConnectionState, leaf *x509.Certificate) {
+	c.notAfter = leaf.NotAfter
+	c.observer.certificate(cs, leaf)
 }
 
 // normalFingerprint takes away what people write around the digits.

@@ -71,7 +71,7 @@ const maxBody = 64 << 10
 // Probe implements [Prober].
 func (p HTTP) Probe(ctx context.Context, addr netip.Addr) sites.Check {
 	start := time.Now()
-	cert := &certificate{verify: p.verify(), fingerprint: p.Fingerprint, roots: p.Roots}
+	cert := &certificate{verify: p.verify(), fingerprint: p.Fingerprint, roots: p.Roots, observer: watch(ctx)}
 	c := p.probe(ctx, addr, cert)
 	c.Duration, c.Expires = time.Since(start), cert.notAfter
 	return c
@@ -79,7 +79,7 @@ func (p HTTP) Probe(ctx context.Context, addr netip.Addr) sites.Check {
 
 func (p HTTP) probe(ctx context.Context, addr netip.Addr, cert *certificate) sites.Check {
 	at := newAttempt(ctx, addr)
-	req, err := p.request(ctx, addr)
+	req, err := p.request(cert.observer.trace(ctx), addr)
 	if err != nil {
 		return unknown(CauseLocalConfig, "%v", err)
 	}
@@ -91,10 +91,15 @@ func (p HTTP) probe(ctx context.Context, addr netip.Addr, cert *certificate) sit
 		return p.failed(ctx, at, err)
 	}
 	defer resp.Body.Close()
+	cert.observer.response(resp)
 	if !p.accepts(resp.StatusCode) {
+		cert.observer.readBody(resp.Body)
 		return down(CauseStatus, "status %d", resp.StatusCode)
 	}
-	found, err := contains(io.LimitReader(resp.Body, maxBody), p.Body)
+	step := cert.observer.begin("body")
+	beginning := cert.observer.readBody(resp.Body)
+	found, err := contains(io.LimitReader(io.MultiReader(bytes.NewReader(beginning), resp.Body), maxBody), p.Body)
+	step.end(err)
 	if err != nil {
 		return p.failed(ctx, at, err)
 	}
@@ -209,7 +214,10 @@ func (p HTTP) transport(addr netip.Addr, cert *certificate) *http.Transport {
 			return nil, fmt.Errorf("connect to port %q: %w", port, err)
 		}
 		d := net.Dialer{KeepAlive: -1}
-		conn, err := d.DialTCP(ctx, "tcp", netip.AddrPort{}, netip.AddrPortFrom(addr, uint16(n)))
+		to := netip.AddrPortFrom(addr, uint16(n))
+		step := cert.observer.connect(to)
+		conn, err := d.DialTCP(ctx, "tcp", netip.AddrPort{}, to)
+		step.end(err)
 		if err != nil {
 			return nil, err // not a typed nil
 		}

@@ -3,8 +3,8 @@ package probes
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/miekg/dns"
@@ -39,17 +39,13 @@ func (p Resolver) probe(ctx context.Context, addr netip.Addr) sites.Check {
 	if at.timeout <= 0 {
 		at.timeout = time.Second
 	}
-	q, packed, err := p.question()
-	if err != nil {
+	x := exchange{server: serverOf(addr, p.Port), timeout: at.timeout, judge: p.judge, whole: len(p.Expect) > 0}
+	name := p.Ask
+	if name == "" {
+		name = "localhost."
+	}
+	if err := x.question(name, p.Type); err != nil {
 		return unknown(CauseLocalConfig, "%v", err)
-	}
-	port := p.Port
-	if port == 0 {
-		port = 53
-	}
-	x := exchange{
-		query: q, packed: packed, expect: p.Expect, timeout: at.timeout,
-		server: netip.AddrPortFrom(addr, uint16(port)),
 	}
 	c, err := x.run(ctx)
 	if err != nil {
@@ -58,25 +54,48 @@ func (p Resolver) probe(ctx context.Context, addr netip.Addr) sites.Check {
 	return c
 }
 
-// question makes the query, with a random ID. The error is one of the
-// configuration.
-func (p Resolver) question() (*dns.Msg, []byte, error) {
-	name, typ := p.Ask, p.Type
-	if name == "" {
-		name = "localhost."
+// judge holds a response against what is expected.
+func (p Resolver) judge(m *dns.Msg) sites.Check {
+	rcode := rcodeName(m.Rcode)
+	if len(p.Expect) == 0 {
+		return up("answers with " + rcode)
 	}
-	if typ == "" {
-		typ = "A"
+	if m.Rcode != dns.RcodeSuccess {
+		return down(CauseDNSRcode, "answers with %s where addresses of ours are expected", rcode)
 	}
-	rrtype, ok := dns.StringToType[strings.ToUpper(typ)]
-	if !ok {
-		return nil, nil, fmt.Errorf("ask for the type %q: no such type, use A or AAAA", typ)
+	return judgeAddresses(addresses(m), p.Expect)
+}
+
+func addresses(m *dns.Msg) []netip.Addr {
+	var found []netip.Addr
+	for _, rr := range m.Answer {
+		var ip net.IP
+		switch rr := rr.(type) {
+		case *dns.A:
+			ip = rr.A
+		case *dns.AAAA:
+			ip = rr.AAAA
+		}
+		if a, ok := netip.AddrFromSlice(ip); ok {
+			found = append(found, a.Unmap())
+		}
 	}
-	q := new(dns.Msg)
-	q.SetQuestion(dns.Fqdn(name), rrtype)
-	packed, err := q.Pack()
-	if err != nil {
-		return nil, nil, fmt.Errorf("ask for the name %q: %w", name, err)
+	return found
+}
+
+// judgeAddresses holds what was answered against what may be.
+func judgeAddresses(found, expect []netip.Addr) sites.Check {
+	if len(found) == 0 {
+		return down(CauseDNSAnswer, "answers without an address")
 	}
-	return q, packed, nil
+	for _, a := range found {
+		ours := false
+		for _, e := range expect {
+			ours = ours || e.Unmap() == a
+		}
+		if !ours {
+			return down(CauseDNSAnswer, "answers %s, which is none of the expected addresses", a)
+		}
+	}
+	return up(fmt.Sprintf("answers %s", found[0]))
 }

@@ -240,22 +240,25 @@ func TestResolverQuestion(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			q, _, err := tt.probe.question()
-			if (err != nil) != tt.bad {
-				t.Fatal(err)
-			}
-			if err == nil && q.Question[0].String() != tt.want {
-				t.Errorf("got %q, want %q", q.Question[0].String(), tt.want)
+			var got string
+			port := dnsServer(t, []reply{func(q *dns.Msg) []byte {
+				got = q.Question[0].String()
+				return answered(0, nil)(q)
+			}}, nil)
+			tt.probe.Port = port
+			c := ask(t, tt.probe, "127.0.0.1", soon)
+			if got != tt.want || (c.Cause == string(CauseLocalConfig)) != tt.bad {
+				t.Errorf("got %q, want %q; %+v", got, tt.want, c)
 			}
 		})
 	}
-	if got := verdict(ask(t, Resolver{Type: "QQ"}, "127.0.0.1", soon)); got != (want{sites.Unknown, CauseLocalConfig}) {
-		t.Errorf("%+v", got)
-	}
 	ids := map[uint16]bool{}
 	for range 20 {
-		q, _, _ := Resolver{}.question()
-		ids[q.Id] = true
+		var x exchange
+		if err := x.question("localhost.", ""); err != nil {
+			t.Fatal(err)
+		}
+		ids[x.query.Id] = true
 	}
 	if len(ids) < 15 {
 		t.Errorf("only %d IDs in 20 queries: others could guess them", len(ids))
@@ -283,13 +286,9 @@ func TestExchangeAwaitsTurn(t *testing.T) {
 // the probe itself would not.
 func TestExchangeCarriesPanics(t *testing.T) {
 	port := dnsServer(t, []reply{answered(0, nil)}, nil)
-	_, packed, err := Resolver{}.question()
-	if err != nil {
+	x := exchange{timeout: soon, server: serverOf(netip.MustParseAddr("127.0.0.1"), port)} // without a judge
+	if err := x.question("localhost.", ""); err != nil {
 		t.Fatal(err)
-	}
-	x := exchange{ // without the query to hold answers against
-		packed: packed, timeout: soon,
-		server: netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(port)),
 	}
 	defer func() {
 		if recover() == nil {
@@ -315,7 +314,8 @@ func FuzzResolverAnswer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, udp bool) {
 		for _, e := range [][]netip.Addr{nil, expect} {
-			c, err := judgeDNS(query, data, e, udp)
+			x := exchange{query: query, judge: Resolver{Expect: e}.judge, whole: len(e) > 0}
+			c, err := x.message(t.Context(), data, udp)
 			if err == nil && (len(data) < 12 || binary.BigEndian.Uint16(data) != query.Id || data[2]&0x80 == 0) {
 				t.Fatalf("a verdict %+v by what is no response of ours", c)
 			}

@@ -150,5 +150,13 @@ func Ask(ctx context.Context, p Prober, s sites.Subject, log *slog.Logger) (c si
 			c.Duration = time.Since(start)
 		}
 	}()
+	if named, ok := p.(subjectProber); ok {
+		return named.probeSubject(ctx, s)
+	}
 	return p.Probe(ctx, s.Addr)
+}
+
+// subjectProber is a prober that hands on the names of what it asks.
+type subjectProber interface {
+	probeSubject(ctx context.Context, s sites.Subject) sites.Check
 }

@@ -24,7 +24,11 @@ func (p TCP) Probe(ctx context.Context, addr netip.Addr) sites.Check {
 
 func (p TCP) probe(ctx context.Context, addr netip.Addr) sites.Check {
 	at := newAttempt(ctx, addr)
-	if err := connect(ctx, netip.AddrPortFrom(addr, uint16(p.Port))); err != nil {
+	to := netip.AddrPortFrom(addr, uint16(p.Port))
+	step := watch(ctx).connect(to)
+	err := connect(ctx, to)
+	step.end(err)
+	if err != nil {
 		return at.failed(ctx, err)
 	}
 	return up("connection accepted")

@@ -34,7 +34,7 @@ type TLS struct {
 // Probe implements [Prober].
 func (p TLS) Probe(ctx context.Context, addr netip.Addr) sites.Check {
 	start := time.Now()
-	cert := &certificate{verify: p.verify(), fingerprint: p.Fingerprint, roots: p.Roots}
+	cert := &certificate{verify: p.verify(), fingerprint: p.Fingerprint, roots: p.Roots, observer: watch(ctx)}
 	c := p.probe(ctx, addr, cert)
 	c.Duration, c.Expires = time.Since(start), cert.notAfter
 	return c
@@ -47,7 +47,10 @@ func (p TLS) probe(ctx context.Context, addr netip.Addr, cert *certificate) site
 		name = addr.WithZone("").String()
 	}
 	d := net.Dialer{KeepAlive: -1}
-	conn, err := d.DialTCP(ctx, "tcp", netip.AddrPort{}, netip.AddrPortFrom(addr, uint16(p.Port)))
+	to := netip.AddrPortFrom(addr, uint16(p.Port))
+	step := cert.observer.connect(to)
+	conn, err := d.DialTCP(ctx, "tcp", netip.AddrPort{}, to)
+	step.end(err)
 	if err != nil {
 		return at.failed(ctx, err)
 	}

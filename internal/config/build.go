@@ -24,13 +24,18 @@ func (b *builder) build() *Config {
 	b.cfg = &Config{probers: make(map[sites.Subject][]probes.Prober)}
 	fillDefaults(&b.file.State, true)
 	fillDefaults(&b.file.Defaults, true)
+	fillDefaults(&b.file.Brake, true)
 	b.cfg.Instance = b.instanceName()
 	b.cfg.StatePath = relative(b.file.State.Path)
+	if k := &b.file.Brake; !k.Word.Set {
+		b.cfg.Sites.Brake = sites.Brake{Percent: int(k.Nodes.V), Within: k.Within.V}
+	}
 	b.index()
 	for i := range b.file.Sites {
 		b.cfg.Sites.Sites = append(b.cfg.Sites.Sites, b.site(&b.file.Sites[i]))
 	}
 	b.emergencies()
+	b.sitesDown()
 	b.services()
 	b.dns()
 	b.suspicions()

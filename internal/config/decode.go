@@ -110,10 +110,6 @@ func (d *decoder) scalar(n *yaml.Node, path string, v reflect.Value, tag reflect
 	f, _ := scalarForm(v.Addr().Interface())
 	want := cmpName(f, tag)
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		if n.Kind == yaml.SequenceNode && tag.Get("laterlist") != "" {
-			d.fault(at, "not in this version: %s", tag.Get("laterlist"))
-			return
-		}
 		d.fault(at, "found %s, expected %s%s", shape(n), want, quoteHint(n))
 		return
 	}

@@ -20,7 +20,7 @@ import (
 //	rule      numbers of rules.md
 //	nonempty  "yes": a list needs an entry
 //	needed    values of the key "type" that need the key, with |
-//	laterlist what a list in place of the value means in a later version
+//	instead   the key that is meant where "type" has another value
 //	whole     the unit that a duration must be a multiple of
 //	min, max  limits of a number or a duration
 //	example   a value for the reference and for tests

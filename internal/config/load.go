@@ -184,6 +184,12 @@ func (l *loader) combine() file {
 		if p.DNS != nil && once("dns", p.DNS.At, true) {
 			whole.DNS = p.DNS
 		}
+		if once("brake", p.Brake.At, p.Brake.At.File != "") {
+			whole.Brake = p.Brake
+		}
+		if once("allow_exec", p.AllowExec.At, p.AllowExec.Set) {
+			whole.AllowExec = p.AllowExec
+		}
 		if once("defaults", p.Defaults.At, p.Defaults.At.File != "") {
 			whole.Defaults = p.Defaults
 		}

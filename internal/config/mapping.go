@@ -17,7 +17,11 @@ func (d *decoder) mapping(n *yaml.Node, path string, v reflect.Value) {
 	if n.Kind != yaml.MappingNode {
 		if short != nil && n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
 			d.place(n, path, v)
+			before := len(d.faults)
 			d.into(n, path, v.FieldByIndex(short.index), short.tag)
+			if f := d.faults[before:]; short.name == "-" && len(f) > 0 && !strings.Contains(f[0].Text, "did you mean") {
+				f[0].Text += ", or a mapping with " + clipWords(names(keys))
+			}
 			return
 		}
 		d.fault(d.pos(n, path), "found %s, expected a mapping with %s", shape(n), clipWords(names(keys)))
@@ -102,7 +106,11 @@ func (d *decoder) variant(v reflect.Value, keys []key, path string, seen map[str
 		belongs := len(when) == 0 || slices.Contains(when, value.V)
 		switch at := seen[k.name]; {
 		case at != nil && !belongs:
-			d.fault(d.pos(at, joinPath(path, k.name)), "%q is a key of type %s, found type %s", k.name, words(when), value.V)
+			hint := ""
+			if other := k.tag.Get("instead"); other != "" {
+				hint = fmt.Sprintf("; did you mean %q?", other)
+			}
+			d.fault(d.pos(at, joinPath(path, k.name)), "%q is a key of type %s, found type %s%s", k.name, words(when), value.V, hint)
 		case at == nil && belongs && slices.Contains(k.list("needed"), value.V):
 			d.fault(d.pos(seen["type"], path), "type %s needs the key %q", value.V, k.name)
 		}

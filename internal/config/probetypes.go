@@ -16,23 +16,31 @@ import (
 
 // probeKind holds the keys that say what a probe asks.
 type probeKind struct {
-	Type        Value[string]                 `yaml:"type" doc:"What is asked." required:"yes" enum:"icmp|tcp|http" later:"tls|dns|exec|heartbeat|haproxy" example:"tcp"`
-	Packets     Value[int]                    `yaml:"packets" doc:"Echo requests in a probe; one answer is enough." when:"icmp" default:"3" min:"1" max:"20"`
-	Port        Value[int]                    `yaml:"port" doc:"Port to connect to." when:"tcp" needed:"tcp" min:"1" max:"65535" example:"443"`
-	URL         Value[urlTemplate]            `yaml:"url" doc:"What is fetched; {address} becomes the probed address. The connection goes to that address in any case." when:"http" needed:"http" example:"\"https://{address}/healthz\""`
-	Method      Value[method]                 `yaml:"method" doc:"HTTP method." when:"http" default:"GET"`
-	Headers     map[string]Value[headerValue] `yaml:"headers" doc:"HTTP headers that are sent." when:"http" example:"{Accept: text/plain}"`
-	Host        Value[virtualHost]            `yaml:"host" doc:"Virtual host: the Host header, and the name that TLS asks for and verifies." when:"http" otherwise:"that of the URL" example:"app.example.lan"`
-	Status      List[Value[statusRange]]      `yaml:"status" doc:"Status codes that count as success." when:"http" default:"200-399" nonempty:"yes"`
-	Body        Value[string]                 `yaml:"body" doc:"Text that must occur in the first 64 KiB of the body." when:"http" example:"ok"`
-	Redirects   Value[int]                    `yaml:"redirects" doc:"Redirects that are followed, to the same host only. With 0 the redirect's own status is judged." when:"http" default:"0" min:"0" max:"10"`
-	Verify      Value[string]                 `yaml:"verify" doc:"How the certificate is judged: its chain and name, its fingerprint, or not. Its expiry is reported in any case." when:"http" enum:"name|fingerprint|off" otherwise:"name; off where the URL has {address} and there is no host" example:"name"`
-	Fingerprint Value[fingerprint]            `yaml:"fingerprint" doc:"SHA-256 of the certificate, for verify: fingerprint." when:"http" example:"\"sha256:3f…\""`
+	Type          Value[string]                 `yaml:"type" doc:"What is asked." required:"yes" enum:"icmp|tcp|http|tls|dns|exec" later:"heartbeat|haproxy" example:"tcp"`
+	Packets       Value[int]                    `yaml:"packets" doc:"Echo requests in a probe; one answer is enough." when:"icmp" default:"3" min:"1" max:"20"`
+	Port          Value[int]                    `yaml:"port" doc:"Port to connect to, or to ask." when:"tcp|tls|dns" needed:"tcp|tls" otherwise:"required; 53 for dns" min:"1" max:"65535" example:"443"`
+	URL           Value[urlTemplate]            `yaml:"url" doc:"What is fetched; {address} becomes the probed address. The connection goes to that address in any case." when:"http" needed:"http" example:"\"https://{address}/healthz\""`
+	Method        Value[method]                 `yaml:"method" doc:"HTTP method." when:"http" default:"GET"`
+	Headers       map[string]Value[headerValue] `yaml:"headers" doc:"HTTP headers that are sent." when:"http" example:"{Accept: text/plain}"`
+	Host          Value[virtualHost]            `yaml:"host" doc:"Virtual host: the name that TLS asks for and verifies, and the Host header." when:"http|tls" otherwise:"that of the URL; none for tls" example:"app.example.lan"`
+	Status        List[Value[statusRange]]      `yaml:"status" doc:"Status codes that count as success." when:"http" default:"200-399" nonempty:"yes"`
+	Body          Value[string]                 `yaml:"body" doc:"Text that must occur in the first 64 KiB of the body." when:"http" example:"ok"`
+	Redirects     Value[int]                    `yaml:"redirects" doc:"Redirects that are followed, to the same host only. With 0 the redirect's own status is judged." when:"http" default:"0" min:"0" max:"10"`
+	Verify        Value[string]                 `yaml:"verify" doc:"How the certificate is judged: its chain and name, its fingerprint, or not. Its expiry is reported in any case." when:"http|tls" enum:"name|fingerprint|off" otherwise:"name; off where there is no host and the URL has {address}, or the type is tls" example:"name"`
+	Fingerprint   Value[fingerprint]            `yaml:"fingerprint" doc:"SHA-256 of the certificate, for verify: fingerprint." when:"http|tls" example:"\"sha256:3f…\""`
+	ExpiresWithin Value[time.Duration]          `yaml:"expires_within" doc:"How long before the certificate's end the probe fails, whatever verify says; for probes with steer: false, which are alerted and move nothing." when:"tls" min:"1s" otherwise:"not before its end" example:"14d"`
+	Query         Value[host]                   `yaml:"name" doc:"The name that is asked for." when:"dns" needed:"dns" instead:"label" example:"app.example.lan"`
+	RRType        Value[rrType]                 `yaml:"rrtype" doc:"The type of record that is asked for." when:"dns" default:"A" example:"AAAA"`
+	Rcode         Value[rcode]                  `yaml:"rcode" doc:"The response code that counts as success." when:"dns" default:"NOERROR" example:"NXDOMAIN"`
+	Values        List[Value[argument]]         `yaml:"values" doc:"What must be among the answer's records of that type, each as in a master file." when:"dns" otherwise:"any answer with the response code will do" nonempty:"yes" example:"[10.1.0.11]"`
+	Server        Value[netip.Addr]             `yaml:"server" doc:"The server that is asked." when:"dns" otherwise:"the probed address" example:"10.1.0.1"`
+	Command       []Value[argument]             `yaml:"command" doc:"The program and its arguments; {address} in an argument becomes the probed address. No shell is in between; exit status 0 is success. Needs allow_exec: true at the top. A name without / is looked up in PATH, a relative path starts at this file." when:"exec" needed:"exec" nonempty:"yes" example:"[/usr/local/bin/check, \"{address}\"]"`
+	Env           map[string]Value[argument]    `yaml:"env" doc:"The program's environment variables beside PATH." when:"exec" example:"{LANG: C}"`
 }
 
 type probeKeys struct {
 	At        Pos
-	Name      Value[name] `yaml:"name" doc:"How the probe is called, unique in its node." otherwise:"the type" example:"web"`
+	Label     Value[name] `yaml:"label" doc:"How the probe is called, unique in its node." otherwise:"the type" example:"web"`
 	Steer     Value[bool] `yaml:"steer" doc:"false: the probe is shown and alerted, and moves nothing." default:"true" rule:"O2"`
 	probeKind `yaml:",inline"`
 }

@@ -97,7 +97,7 @@ func formName(k *key) string {
 	t, list, single := valueType(k.typ), false, false
 	for {
 		if f, ok := scalarForm(reflect.New(t).Interface()); ok {
-			return listed(f.name, list, single)
+			return listed(f, list, single)
 		}
 		switch t.Kind() {
 		case reflect.Slice:
@@ -109,9 +109,9 @@ func formName(k *key) string {
 			t = t.Elem()
 		default:
 			if _, short := keysOf(t); short != nil {
-				return listed(shortName(short)+" or mapping", list, single)
+				return listed(form{name: shortName(short) + " or mapping"}, list, single)
 			}
-			return listed("mapping", list, single)
+			return listed(form{name: "mapping"}, list, single)
 		}
 	}
 }
@@ -125,24 +125,24 @@ func shortName(short *key) string {
 }
 
 // listed gives the plural of a form where a list is expected, and both where
-// the only element may stand for the list.
-func listed(form string, list, single bool) string {
+// the only element may stand for the list. Words stand alone.
+func listed(f form, list, single bool) string {
 	if !list {
-		return form
+		return f.name
 	}
-	many := strings.Split(form, " or ")
-	for i, word := range many {
+	var many []string
+	for word := range strings.SplitSeq(strings.ReplaceAll(f.name, ", ", " or "), " or ") {
 		switch {
-		case word == "any":
+		case slices.Contains(f.words, word):
 		case strings.HasSuffix(word, "s") || strings.HasSuffix(word, "x"):
-			many[i] += "es"
+			many = append(many, word+"es")
 		default:
-			many[i] += "s"
+			many = append(many, word+"s")
 		}
 	}
 	plural := "list of " + strings.Join(many, " or ")
 	if single {
-		return form + ", or a " + plural
+		return f.name + ", or a " + plural
 	}
 	return plural
 }

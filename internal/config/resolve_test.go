@@ -10,7 +10,6 @@ import (
 
 	"github.com/dnsteer/dnsteer/dnsserver"
 	"github.com/dnsteer/dnsteer/internal/config"
-	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -77,8 +76,9 @@ func TestSites(t *testing.T) {
 		{Name: "icmp-2", Key: "icmp packets=5", Steer: true},
 		{Name: "web", Key: "tcp port=443", Steer: true},
 	}
+	quarantine := sites.Quarantine{Outages: 3, Within: 24 * time.Hour, Hold: 6 * time.Hour}
 	want := sites.Site{
-		Name: "berlin", Local: true, EmergencySite: "hamburg",
+		Name: "berlin", Local: true, EmergencySite: "hamburg", FailoverAfter: 10 * time.Minute,
 		WitnessAll: true, WitnessNodes: true,
 		Threshold: 15 * time.Second, Interval: time.Second, Timeout: 500 * time.Millisecond,
 		TTL: 20 * time.Second, TTLUnsettled: 2 * time.Second,
@@ -87,29 +87,36 @@ func TestSites(t *testing.T) {
 				Name: "a", Addresses: addrs("10.1.0.11", "fd00:1::11"),
 				Threshold: 10 * time.Second, Grace: 2 * time.Minute, Rise: 3, Require: 1,
 				Interval: time.Second, Timeout: 500 * time.Millisecond,
-				Failover: true, Failback: sites.FailbackAuto, Probes: common,
+				Failover: true, Failback: sites.FailbackAuto, Probes: common, Weight: 3,
 			},
 			{
 				Name: "b", Addresses: addrs("10.1.0.12"),
 				Threshold: 24 * time.Hour, Grace: 0, Rise: 1, Require: 2,
 				Interval: 2 * time.Second, Timeout: time.Second,
-				Failover: true, Failback: sites.FailbackManual,
+				Failover: true, Failback: sites.FailbackManual, Weight: 0,
+				Quarantine: sites.Quarantine{Outages: 5, Within: 12 * time.Hour, Hold: 24 * time.Hour},
 				Probes: []sites.Probe{
 					{Name: "http", Key: berlin.Nodes[1].Probes[0].Key, Steer: true},
 					{Name: "http-2", Key: berlin.Nodes[1].Probes[1].Key, Steer: true},
 					{Name: "tcp", Key: "tcp port=22"},
+					{Name: "tls", Key: berlin.Nodes[1].Probes[3].Key},
+					{Name: "tls-2", Key: berlin.Nodes[1].Probes[4].Key, Steer: true},
+					{Name: "dns", Key: berlin.Nodes[1].Probes[5].Key, Steer: true},
+					{Name: "refused", Key: berlin.Nodes[1].Probes[6].Key, Steer: true},
+					{Name: "exec", Key: berlin.Nodes[1].Probes[7].Key, Steer: true},
 				},
 			},
 			{
 				Name: "pair", Addresses: addrs("10.1.0.20"), Secondary: addrs("10.1.0.21"),
 				Threshold: 10 * time.Second, Grace: 2 * time.Minute, Rise: 3, Require: 1,
 				Interval: time.Second, Timeout: 500 * time.Millisecond,
-				Failback: sites.FailbackManual, Probes: common,
+				Failback: sites.FailbackManual, Probes: common, Weight: 1, Quarantine: quarantine,
 			},
 		},
 		Pools: []sites.Pool{
-			{Name: "default", Mode: sites.ActiveActive, Nodes: []int{0, 1, 2}, MinHold: time.Minute},
+			{Name: "default", Mode: sites.ActiveActive, Nodes: []int{0, 1, 2}, Policy: sites.PolicyIPHash, OnEmpty: sites.OnEmptyRemove, MinHold: time.Minute},
 			{Name: "streaming", Mode: sites.ActivePassive, Nodes: []int{1, 0}, MinHold: 5 * time.Second},
+			{Name: "shared", Mode: sites.ActiveActive, Nodes: []int{0, 1}, Policy: sites.PolicyWeighted, OnEmpty: sites.OnEmptyAnswer, Sorry: addrs("10.9.0.1", "fd00:9::1"), MinHold: time.Minute},
 		},
 		Witnesses: []sites.Witness{
 			{Name: "resolver 10.1.0.1", Addr: netip.MustParseAddr("10.1.0.1")},
@@ -117,6 +124,9 @@ func TestSites(t *testing.T) {
 			{Name: "resolver [fd00:1::2]:5353", Addr: netip.MustParseAddr("fd00:1::2")},
 			{Name: "icmp 10.1.0.254", Addr: netip.MustParseAddr("10.1.0.254")},
 			{Name: "tcp [fd00:1::254]:22", Addr: netip.MustParseAddr("fd00:1::254")},
+			{Name: "dns 10.1.0.2:5353 example.lan SOA", Addr: netip.MustParseAddr("10.1.0.2")},
+			{Name: "exec 10.1.0.3 check", Addr: netip.MustParseAddr("10.1.0.3")},
+			{Name: "exec 10.1.0.3 check-2", Addr: netip.MustParseAddr("10.1.0.3")},
 		},
 		Windows: []sites.Window{
 			{Nodes: []int{1}, Text: "0 3 * * SUN", Duration: 2 * time.Hour, Location: zone},
@@ -126,53 +136,14 @@ func TestSites(t *testing.T) {
 	if diff := cmp.Diff(want, berlin, compare, cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() })); diff != "" {
 		t.Errorf("berlin (-want +got):\n%s", diff)
 	}
-	if hamburg := cfg.Sites.Sites[1]; !hamburg.NoWitness || hamburg.Pools[0].Mode != sites.ActivePassive || hamburg.Interval != 5*time.Second {
+	if hamburg := cfg.Sites.Sites[1]; !hamburg.NoWitness || hamburg.Pools[0].Mode != sites.ActivePassive || hamburg.Interval != 5*time.Second || hamburg.FailoverAfter != 0 {
 		t.Errorf("hamburg: %+v", hamburg)
+	}
+	if want := (sites.Brake{Percent: 40, Within: 2 * time.Minute}); cfg.Sites.Brake != want {
+		t.Errorf("brake %+v, want %+v", cfg.Sites.Brake, want)
 	}
 	if cfg.Instance != "berlin-controller" || cfg.StatePath != "testdata/good/state" {
 		t.Errorf("instance %q, state %q", cfg.Instance, cfg.StatePath)
-	}
-}
-
-// If this fails, something else is asked than what the configuration says.
-func TestProbers(t *testing.T) {
-	cfg := load(t, "testdata/good/full.yaml")
-	any4 := netip.MustParseAddr("10.1.0.12")
-	tests := []struct {
-		name    string
-		subject sites.Subject
-		want    []probes.Prober
-	}{
-		{"inherited", sites.Subject{Site: "berlin", Node: "a", Addr: any4}, []probes.Prober{
-			probes.ICMP{Packets: 3}, probes.ICMP{Packets: 5}, probes.TCP{Port: 443},
-		}},
-		{"own", sites.Subject{Site: "berlin", Node: "b"}, []probes.Prober{
-			probes.HTTP{
-				URL: "https://{address}/healthz", Method: "HEAD", Host: "app.example.lan", Headers: map[string]string{"Accept": "text/plain"},
-				Status: []probes.StatusRange{{Low: 200, High: 200}, {Low: 300, High: 399}}, Body: "ok", Redirects: 2,
-				Verify: probes.VerifyFingerprint, Fingerprint: "sha256:ab" + strings.Repeat("cd", 30) + "ef",
-			},
-			probes.HTTP{URL: "http://{address}:8080/", Method: "GET", Status: []probes.StatusRange{{Low: 200, High: 399}}},
-			probes.TCP{Port: 22},
-		}},
-		{"resolver", sites.Subject{Site: "berlin", Witness: "resolver 10.1.0.1", Addr: any4}, []probes.Prober{
-			probes.Resolver{Ask: "localhost.", Type: "A", Port: 53},
-		}},
-		{"question", sites.Subject{Site: "berlin", Witness: "resolver fd00:1::1"}, []probes.Prober{
-			probes.Resolver{Ask: "router.berlin.lan.", Type: "AAAA", Port: 53, Expect: addrs("fd00:1::1")},
-		}},
-		{"port", sites.Subject{Site: "berlin", Witness: "resolver [fd00:1::2]:5353"}, []probes.Prober{
-			probes.Resolver{Ask: "localhost.", Type: "A", Port: 5353},
-		}},
-		{"other witness", sites.Subject{Site: "berlin", Witness: "tcp [fd00:1::254]:22"}, []probes.Prober{probes.TCP{Port: 22}}},
-		{"unknown", sites.Subject{Site: "berlin", Node: "z"}, nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, cfg.Probers(tt.subject), compare); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
 	}
 }
 

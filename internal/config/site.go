@@ -21,6 +21,7 @@ func (b *builder) site(k *siteKeys) sites.Site {
 		EmergencySite: k.Emergency.V,
 		TTL:           first(k.TTL, d.TTL).V,
 		TTLUnsettled:  first(k.TTLUnsettled, d.TTLUnsettled).V,
+		FailoverAfter: b.failoverAfter(k),
 	}
 	nodeAt := make(map[string]int)
 	seen := newNames(b.report, "node")
@@ -61,6 +62,10 @@ func (b *builder) node(k *siteKeys, n *nodeKeys) sites.Node {
 		Interval:  first(n.ProbeInterval, k.ProbeInterval, d.ProbeInterval).V,
 		Timeout:   first(n.ProbeTimeout, k.ProbeTimeout, d.ProbeTimeout).V,
 		Failover:  n.Failover.V,
+		Weight:    n.Weight.V,
+	}
+	if q := first(n.Quarantine, k.Quarantine, d.Quarantine).V; q.Outages.Set {
+		node.Quarantine = sites.Quarantine{Outages: q.Outages.V, Within: q.Within.V, Hold: q.Hold.V}
 	}
 	if first(n.Failback, k.Failback, d.Failback).V == "manual" {
 		node.Failback = sites.FailbackManual
@@ -101,6 +106,7 @@ func (b *builder) pools(k *siteKeys, nodeAt map[string]int) []sites.Pool {
 		seen.add(text(p.Name))
 		list = append(list, b.pool(k, string(p.Name.V), &p.poolSettings, b.members(p.Nodes, nodeAt, k)))
 	}
+	b.policies(k, list)
 	return list
 }
 
@@ -109,12 +115,14 @@ func (b *builder) pool(k *siteKeys, name string, own *poolSettings, nodes []int)
 	p := sites.Pool{
 		Name:    name,
 		Nodes:   nodes,
-		OnEmpty: sites.OnEmptyKeep,
 		MinHold: first(own.MinHold, k.MinHold, d.MinHold).V,
 	}
 	if first(own.Mode, k.Mode, d.Mode).V == "active_passive" {
 		p.Mode = sites.ActivePassive
+	} else {
+		p.Policy = policyOf(first(own.Policy, k.Policy, d.Policy).V)
 	}
+	p.OnEmpty, p.Sorry = b.onEmpty(firstList(own.OnEmpty, k.OnEmpty, d.OnEmpty))
 	return p
 }
 

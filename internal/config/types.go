@@ -15,16 +15,25 @@ type file struct {
 	Sites    []siteKeys    `yaml:"sites" doc:"The places with nodes, each with a resolver of its own."`
 	Services []serviceKeys `yaml:"services" doc:"Host names, and the pools that answer them."`
 
+	Brake     brakeKeys   `yaml:"brake" doc:"What holds back moves when so many nodes in two or more sites fail at once that the prober is the likeliest cause: pools in which no node passes its probes are left alone. On unless off is written." otherwise:"on, with the defaults of its keys" rule:"A10"`
+	AllowExec Value[bool] `yaml:"allow_exec" doc:"Whether probes of type exec may run programs of this machine, as the controller's user." default:"false" rule:"O2"`
+
 	_ later `yaml:"targets"`
 	_ later `yaml:"alerts"`
 	_ later `yaml:"http"`
-	_ later `yaml:"brake"`
-	_ later `yaml:"allow_exec"`
 }
 
 type stateKeys struct {
 	At   Pos
 	Path Value[string] `yaml:"path" doc:"Folder of the embedded store and of the control socket. Relative to this file." default:"/var/lib/dnsteer"`
+}
+
+// brakeKeys says when the prober is the likeliest cause (A10).
+type brakeKeys struct {
+	At     Pos
+	Word   Value[string]        `yaml:"-" short:"yes" doc:"off" enum:"off"`
+	Nodes  Value[percent]       `yaml:"nodes" doc:"The share of all nodes with failover that must be exceeded, from 1% to 99%. More than two nodes are needed in any case." default:"50%" rule:"A10"`
+	Within Value[time.Duration] `yaml:"within" doc:"How far apart they may have begun to fail." default:"1m" min:"1s" max:"1d" rule:"A10"`
 }
 
 type dnsKeys struct {
@@ -55,16 +64,25 @@ type nodeSettings struct {
 	ProbeInterval Value[time.Duration] `yaml:"probe_interval" doc:"From the start of one probe to the start of the next. A site's witnesses use the site's." default:"5s" min:"100ms" max:"1h" rule:"O2"`
 	ProbeTimeout  Value[time.Duration] `yaml:"probe_timeout" doc:"How long an answer may take. A site's witnesses use the site's." default:"2s" min:"10ms" max:"1m" rule:"O2"`
 
-	_ later `yaml:"quarantine"`
+	Quarantine Value[quarantineKeys] `yaml:"quarantine" doc:"Keeps a node out that goes out again and again: off, or a mapping." default:"off" rule:"N11"`
+}
+
+// quarantineKeys says how often is too often (N11). All keys are needed: a
+// mapping on a node replaces that of its site as a whole.
+type quarantineKeys struct {
+	Word    Value[string]        `yaml:"-" short:"yes" doc:"off" enum:"off"`
+	Outages Value[int]           `yaml:"outages" doc:"The outage that begins the quarantine, counted from the first." required:"yes" min:"1" max:"100" rule:"N11" example:"3"`
+	Within  Value[time.Duration] `yaml:"within" doc:"The time in which they must lie." required:"yes" min:"1s" rule:"N11" example:"24h"`
+	Hold    Value[time.Duration] `yaml:"hold" doc:"How long the node must then answer before it comes back, in place of its grace." required:"yes" min:"1s" rule:"N11" example:"6h"`
 }
 
 // poolSettings are the settings of pools that sites and defaults may give. On
 // a site they are those of its pool "default" too.
 type poolSettings struct {
-	Mode    Value[string]        `yaml:"mode" doc:"active_active answers every serving node, active_passive one." enum:"active_active|active_passive" default:"active_active" rule:"A1, A2"`
-	Policy  Value[string]        `yaml:"policy" doc:"What of an active_active pool is answered: all, rotated." enum:"all" later:"weighted|ip_hash|least_load" default:"all" rule:"A8"`
-	MinHold Value[time.Duration] `yaml:"min_hold" doc:"How long the active node of an active_passive pool stays before a better one takes over again." default:"0s" rule:"A2"`
-	OnEmpty Value[string]        `yaml:"on_empty" doc:"What is answered when nothing is left: keep answers the last resort." enum:"keep" later:"remove" laterlist:"on_empty with a list of addresses, expected keep" default:"keep" rule:"A5"`
+	Mode    Value[string]            `yaml:"mode" doc:"active_active answers every serving node, active_passive one." enum:"active_active|active_passive" default:"active_active" rule:"A1, A2"`
+	Policy  Value[string]            `yaml:"policy" doc:"What of an active_active pool is answered: all nodes, rotated; weighted, one node an answer by the nodes' weights; ip_hash, one node for each network that asks (/24, /56 of IPv6), the same while it serves. All clients of one resolver ask from its network. Pools of mode active_passive do not inherit it." enum:"all|weighted|ip_hash" later:"least_load" default:"all" rule:"A8"`
+	MinHold Value[time.Duration]     `yaml:"min_hold" doc:"How long the active node of an active_passive pool stays before a better one takes over again." default:"0s" rule:"A2"`
+	OnEmpty List[Value[emptyAnswer]] `yaml:"on_empty" doc:"What is answered when nothing is left: keep answers the last resort, remove takes the records away, addresses are answered (of a page that says sorry)." nonempty:"yes" default:"keep" rule:"A5" example:"[10.9.0.1]"`
 }
 
 // siteSettings are the settings of sites that defaults may give.
@@ -73,14 +91,13 @@ type siteSettings struct {
 	TTLUnsettled  Value[time.Duration] `yaml:"ttl_unsettled" doc:"TTL while a change is near, in whole seconds." default:"5s" whole:"1s" min:"1s" max:"1h" rule:"A9"`
 	Witnesses     *witnessesKeys       `yaml:"witnesses" doc:"What proves that the line to the site works: resolver, none (gives that proof up), or a mapping." default:"resolver" rule:"N2, N3"`
 	SiteThreshold Value[time.Duration] `yaml:"site_threshold" doc:"How long all witnesses must be silent before the site is looked at as a whole." default:"10s" min:"100ms" rule:"N3"`
-	OnSiteDown    Value[siteDown]      `yaml:"on_site_down" doc:"What happens to a site that cannot be seen: hold leaves its answers alone." default:"hold" rule:"N5"`
+	OnSiteDown    Value[siteDown]      `yaml:"on_site_down" doc:"What happens to a site that cannot be seen: hold leaves its answers alone; a mapping lets its emergency site step in. From the defaults it reaches the sites that have an emergency site." default:"hold" rule:"N5"`
 }
 
 // siteDown is the value of on_site_down.
 type siteDown struct {
-	Do Value[string] `yaml:"-" short:"yes" doc:"hold" enum:"hold" default:"hold"`
-
-	_ later `yaml:"failover_after"`
+	Word  Value[string]        `yaml:"-" short:"yes" doc:"hold" enum:"hold"`
+	After Value[time.Duration] `yaml:"failover_after" doc:"The emergency site steps in when this site alone has been down that long while a witness of another site, not of a local one, answered throughout. It gives up for this site that only proven outages move an answer." required:"yes" min:"1s" rule:"N5" example:"10m"`
 }
 
 // settings are all that may be given once for all.
@@ -113,9 +130,9 @@ type nodeKeys struct {
 	Addresses    List[Value[netip.Addr]] `yaml:"addresses" doc:"Addresses that are answered; the first of each family is probed." required:"yes" nonempty:"yes" rule:"O2" example:"[10.1.0.11, \"fd00:1::11\"]"`
 	Secondary    List[Value[netip.Addr]] `yaml:"secondary_addresses" doc:"Addresses that are answered beside the others and never probed." rule:"N9" example:"[10.1.0.21]"`
 	Failover     Value[bool]             `yaml:"failover" doc:"false: an outage never takes the node out and is only reported (a VRRP pair)." default:"true" rule:"N9"`
+	Weight       Value[int]              `yaml:"weight" doc:"The node's share of the answers of pools with the policy weighted or ip_hash, relative to the other nodes' weights; 0 keeps it for when no node with a weight serves." default:"1" min:"0" max:"1000" rule:"A8" example:"2"`
 	nodeSettings `yaml:",inline"`
 
-	_ later `yaml:"weight"`
 	_ later `yaml:"mac"`
 }
 

@@ -38,6 +38,16 @@ func first[T any](values ...Value[T]) Value[T] {
 	return Value[T]{}
 }
 
+// firstList gives the first of the lists that was written.
+func firstList[T any](lists ...List[T]) List[T] {
+	for _, l := range lists {
+		if len(l) > 0 {
+			return l
+		}
+	}
+	return nil
+}
+
 // List is a list that may be written as its only element.
 type List[T any] []T
 

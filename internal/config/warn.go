@@ -16,14 +16,20 @@ func (b *builder) suspicions() {
 	if len(b.file.Sites) == 0 && len(b.file.Services) == 0 {
 		b.warn(b.file.At, "there are no sites and no services: nothing is watched and nothing fails over")
 	}
+	b.doubtTop()
 	for i := range b.file.Sites {
 		k, s := &b.file.Sites[i], &b.cfg.Sites.Sites[i]
 		b.doubtWitnesses(k, s)
 		b.doubtTimes(k, s)
 		b.doubtPools(k, s)
+		b.doubtWeights(k, s)
+		b.doubtEmpty(k, s)
+		b.doubtSiteDown(k, s)
+		b.doubtWindows(k, s)
 		b.doubtLine(k, s)
 		for j := range k.Nodes {
 			b.doubtNode(k, &k.Nodes[j], s, &s.Nodes[j])
+			b.doubtQuarantine(k, &k.Nodes[j], s, &s.Nodes[j])
 		}
 	}
 	b.doubtServices()

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"path/filepath"
 
 	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
@@ -91,16 +92,41 @@ func (b *builder) question(r *resolverKeys, port int) probes.Resolver {
 func (b *builder) probeWitness(s *sites.Site, o *witnessKeys, seen *seenNames) {
 	fillDefaults(o, true)
 	prober, _ := b.prober(&o.probeKind)
-	name := o.Type.V + " " + o.Address.V.String()
-	if o.Type.V == "tcp" {
-		name = "tcp " + netip.AddrPortFrom(o.Address.V, uint16(o.Port.V)).String()
+	if o.ExpiresWithin.Set {
+		b.fault(o.ExpiresWithin.At, "found \"expires_within\" in a witness, expected it in a probe of a node: the line works whatever the certificate says")
 	}
-	if o.Type.V == "http" {
-		name = fmt.Sprintf("http %s %s", o.Address.V, o.URL.V)
+	if o.Server.Set {
+		b.fault(o.Server.At, "found \"server\" in a witness, expected its \"address\" alone: that is what it proves")
+	}
+	name := witnessName(o)
+	if o.Type.V == "exec" {
+		name = freeName(name, seen.at)
 	}
 	if !seen.add(Value[string]{V: name, At: o.Address.At}) {
 		return
 	}
 	s.Witnesses = append(s.Witnesses, sites.Witness{Name: name, Addr: o.Address.V})
 	b.cfg.probers[sites.Subject{Site: s.Name, Witness: name}] = []probes.Prober{prober}
+}
+
+// witnessName says what a witness asks.
+func witnessName(o *witnessKeys) string {
+	addr := o.Address.V
+	switch o.Type.V {
+	case "tcp", "tls":
+		return o.Type.V + " " + netip.AddrPortFrom(addr, uint16(o.Port.V)).String()
+	case "http":
+		return fmt.Sprintf("http %s %s", addr, o.URL.V)
+	case "dns":
+		at := addr.String()
+		if port := o.dnsPort(); port != 53 {
+			at = netip.AddrPortFrom(addr, uint16(port)).String()
+		}
+		return fmt.Sprintf("dns %s %s %s", at, o.Query.V, o.RRType.V)
+	case "exec":
+		// Without the arguments: there may be a password among them.
+		return fmt.Sprintf("exec %s %s", addr, filepath.Base(string(o.Command[0].V)))
+	default:
+		return o.Type.V + " " + addr.String()
+	}
 }

@@ -158,6 +158,7 @@ func (c *Config) WorstCases() string {
 		} else {
 			fmt.Fprintf(&b, "%s\n  no outage of a node ever moves an answer here\n", s.Name)
 		}
+		b.WriteString(c.lossText(s))
 		b.WriteByte('\n')
 	}
 	return b.String() + Beyond + "\n"

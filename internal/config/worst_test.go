@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -74,6 +75,42 @@ services: [{`+service+`hosts: [app.example.lan]}]
 		t.Fatal(err)
 	}
 	return cfg
+}
+
+// If this fails, check says nothing of what a site's loss costs, or promises a
+// move that never comes.
+func TestLossOfASite(t *testing.T) {
+	const nodes = "{name: a, addresses: [10.1.0.11]}"
+	tests := []struct{ name, site, other, want string }{
+		{"held", "emergency_site: hamburg", "", ""},
+		{
+			"moved", "emergency_site: hamburg, on_site_down: {failover_after: 10m}", "",
+			"  If nothing of berlin can be reached: hamburg steps in 10m17s at most after that (17s until the site is known to be down, and failover_after 10m), if another site answers throughout.\n",
+		},
+		{"no proof", "emergency_site: hamburg, on_site_down: {failover_after: 10m}", "local: true", ""},
+		{"no witness", "emergency_site: hamburg, witnesses: none, on_site_down: {failover_after: 10m}", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			other := tt.other
+			if other != "" {
+				other += ", "
+			}
+			cfg, err := config.Parse("x.yaml", []byte("sites: [{"+tt.site+", name: berlin, resolver: 10.1.0.1, nodes: ["+nodes+"]}, {"+other+"name: hamburg, resolver: 10.2.0.1, nodes: ["+nodes+"]}]"), fixed())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got string
+			for line := range strings.Lines(cfg.WorstCases()) {
+				if strings.Contains(line, "nothing of") {
+					got += line
+				}
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
 }
 
 // If this fails, the sum that check prints cannot be followed.
