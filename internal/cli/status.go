@@ -124,6 +124,7 @@ func next(n *sites.NodeView, now time.Time) string {
 		}
 	case sites.WordMaintenance, sites.WordDisabled:
 		text = ordered(n, now)
+	default:
 	}
 	if n.Stale {
 		text = strings.TrimPrefix(text+"; its probes give no results", "; ")
