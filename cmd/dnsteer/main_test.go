@@ -60,10 +60,16 @@ func poll(ts *testscript.TestScript, what func() (string, bool)) {
 
 // ports sets variables to free ports, which are free for UDP and TCP.
 func ports(ts *testscript.TestScript, _ bool, names []string) {
+	var held []net.Listener
+	defer func() {
+		for _, l := range held {
+			l.Close()
+		}
+	}()
 	for _, name := range names {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		ts.Check(err)
-		defer l.Close()
+		held = append(held, l)
 		_, port, err := net.SplitHostPort(l.Addr().String())
 		ts.Check(err)
 		ts.Setenv(name, port)
