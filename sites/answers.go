@@ -100,6 +100,9 @@ func (p *pool) nearest(m *Machine) time.Duration {
 		}
 	}
 	for i := range p.site.windows {
+		if m.now.Suspect {
+			break // no window opens (O6)
+		}
 		if w := &p.site.windows[i]; !w.active && !w.change.IsZero() && w.concerns(p) {
 			near = min(near, max(0, w.change.Sub(m.now.Wall)))
 		}

@@ -65,6 +65,7 @@ func thaw(saved *SavedSite) *site {
 		for f, l := range n.SavedNode.Lines {
 			if l != nil {
 				n.lines[f] = &line{SavedLine: *l}
+				n.lines[f].stuck = l.Stale != 0
 			}
 		}
 		s.nodes = append(s.nodes, n)
@@ -156,7 +157,7 @@ func (m *Machine) buildSite(c *Site, old *site) *site {
 	for _, x := range c.Witnesses {
 		w := &witness{family: FamilyOf(x.Addr)}
 		subject := Subject{Site: c.Name, Witness: x.Name, Addr: x.Addr}
-		w.heard = m.now.Boot
+		w.awaited = m.now.Boot
 		for _, o := range old.witnesses {
 			if o.subject == subject {
 				w.record = o.record

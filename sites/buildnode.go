@@ -58,7 +58,7 @@ func (m *Machine) buildLines(n *node, old *node) {
 			continue
 		}
 		l := &line{SavedLine: SavedLine{Word: WordPending, Since: m.now.Wall}, node: n, family: f}
-		l.heard = m.now.Boot
+		l.awaited = m.now.Boot
 		if old != nil {
 			inherit(l, old, f)
 		}

@@ -26,8 +26,8 @@ func (m *Machine) ExplainNode(name string) string {
 		return name + " is answered and not judged: its site has no witness in its address family, so no outage can take it out."
 	}
 	t := m.explainLine(worst)
-	if worst.stale != 0 {
-		t += " Its probes have given no result for " + dur(m.now.Boot-worst.heard) + "; nothing of it moves until they do."
+	if worst.Stale != 0 {
+		t += " Its probes have given no result for " + dur(m.now.Boot-max(worst.heard, worst.awaited)) + "; nothing of it moves until they do."
 	}
 	return t
 }

@@ -121,7 +121,7 @@ func (l *line) restart(now time.Duration) {
 	if l.Word == WordRecovering {
 		l.recoverStart, l.lapsed, l.doubted = now, false, false
 	}
-	l.heard = now
+	l.awaited = now
 	for i := range l.checks {
 		l.checks[i].failStart = now
 	}

@@ -121,7 +121,7 @@ func (m *Machine) restartClocks() {
 		}
 		s.downAt, s.silentAt = now, now
 		for _, w := range s.witnesses {
-			w.heard = now
+			w.awaited = now
 		}
 		for _, n := range s.nodes {
 			for _, l := range n.lines {
@@ -143,13 +143,14 @@ func (m *Machine) judgeClock() {
 	case m.now.Suspect && m.Suspect == 0:
 		m.Suspect = m.event(Event{Kind: ClockSuspect, Text: "The wall clock cannot be right (" +
 			m.now.Wall.UTC().Format(time.RFC3339) + "). Windows and --for keep their state until it is set."})
-		m.storeGlobal()
 	case !m.now.Suspect && m.Suspect != 0:
 		m.Suspect = 0
-		m.storeGlobal()
-		for _, s := range m.sites {
-			m.dirty(s)
-		}
+	default:
+		return
+	}
+	m.storeGlobal()
+	for _, s := range m.sites {
+		m.dirty(s)
 	}
 }
 
@@ -172,7 +173,7 @@ func (m *Machine) result(res *Result) {
 	} else {
 		m.witness(to, res)
 	}
-	if to.record.stale != 0 {
+	if to.record.stuck {
 		m.dirty(to.site)
 	}
 	if is := to.record.recent == Unknown; is != was {

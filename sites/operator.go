@@ -140,6 +140,7 @@ func (m *Machine) maintenanceEnded(n *node, ended *Hold, e Event) {
 		e.Kind, e.Resolves, e.Text = FailoverMaintenance, ended.Event, m.maintenanceEndText(n, e.Reason)
 		m.node(n, e)
 	}
+	m.changed(n.site)
 	m.release(n)
 }
 

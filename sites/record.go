@@ -24,9 +24,11 @@ type record struct {
 	learnt, upLearnt uint64
 	// notBefore: results of probes that started earlier count no more (N8).
 	notBefore time.Duration
-	// heard is when anything was last heard of the probe loop (S5).
-	heard    time.Duration
-	stale    uint64 // the event that said so
+	// heard is when anything was last heard of the probe loop, which is waited
+	// for since awaited; stuck says that it took too long (S5).
+	heard, awaited time.Duration
+	stuck          bool
+
 	interval time.Duration
 	timeout  time.Duration
 	check    Check
@@ -59,14 +61,19 @@ func (r *record) take(o Outcome, res *Result, learnt uint64) bool {
 // forget drops all that was heard: the subject starts anew at now (N8, A7).
 func (r *record) forget(now time.Duration) {
 	*r = record{
-		subject: r.subject, interval: r.interval, timeout: r.timeout, stale: r.stale,
-		notBefore: now, heard: now,
+		subject: r.subject, interval: r.interval, timeout: r.timeout, stuck: r.stuck,
+		notBefore: now, awaited: now,
 	}
 }
 
 // answers says whether the last finished probe came back up (N12). One whose
 // probe loop is stuck is as one that could not be found out (S5).
-func (r *record) answers() bool { return r.recent == Up && r.stale == 0 }
+func (r *record) answers() bool { return r.recent == Up && !r.stuck }
 
 // staleAt is when the subject's probe loop counts as stuck (S5).
-func (r *record) staleAt() time.Duration { return r.heard + 3*r.interval + r.timeout }
+func (r *record) staleAt() time.Duration {
+	return max(r.heard, r.awaited) + 3*r.interval + r.timeout
+}
+
+// fresh says whether something has been heard since it is waited for.
+func (r *record) fresh(now time.Duration) bool { return r.heard >= r.awaited && now < r.staleAt() }

@@ -133,7 +133,7 @@ func (m *Machine) probeText(l *line, i int, what string) string {
 }
 
 func (m *Machine) staleText(l *line) string {
-	return fmt.Sprintf("Nothing has been heard of the probes of %s for %s: nothing of it moves until there is.", l.name(), dur(m.now.Boot-l.heard))
+	return fmt.Sprintf("Nothing has been heard of the probes of %s for %s: nothing of it moves until there is.", l.name(), dur(m.now.Boot-max(l.heard, l.awaited)))
 }
 
 // The sentences about sites and the controller.

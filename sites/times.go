@@ -14,13 +14,15 @@ func (m *Machine) watch(n *node) {
 		if l == nil {
 			continue
 		}
-		late := m.now.Boot >= l.staleAt()
 		switch {
-		case late && l.stale == 0:
-			l.stale = m.node(n, Event{Kind: ProbeStale, Text: m.staleText(l)})
-		case !late && l.stale != 0:
-			m.node(n, Event{Kind: ProbeFresh, Resolves: l.stale, Text: n.site.Name + "/" + n.Name + " is probed again."})
-			l.stale = 0
+		case l.Stale == 0 && m.now.Boot >= l.staleAt():
+			l.Stale = m.node(n, Event{Kind: ProbeStale, Text: m.staleText(l)})
+			l.stuck = true
+			m.changed(n.site)
+		case l.Stale != 0 && l.fresh(m.now.Boot):
+			m.node(n, Event{Kind: ProbeFresh, Resolves: l.Stale, Text: n.site.Name + "/" + n.Name + " is probed again."})
+			l.Stale, l.stuck = 0, false
+			m.changed(n.site)
 		}
 	}
 }
@@ -117,7 +119,7 @@ func (m *Machine) settleTimes(s *site) {
 
 func (m *Machine) lineTimes(l *line, at func(time.Duration)) {
 	s := l.node.site
-	if l.stale == 0 {
+	if l.Stale == 0 {
 		at(l.staleAt())
 	}
 	if l.node.taken() {

@@ -173,7 +173,7 @@ func (m *Machine) viewNode(n *node) NodeView {
 		if v.Since.Before(l.Since) {
 			v.Since = l.Since
 		}
-		v.Stale = v.Stale || l.stale != 0
+		v.Stale = v.Stale || l.Stale != 0
 		lv := LineView{Family: l.family.String(), Address: l.subject.Addr, Word: l.Word, Since: l.Since}
 		for i := range l.checks {
 			c, p := &l.checks[i].last, &n.cfg.Probes[i]

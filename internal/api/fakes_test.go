@@ -101,7 +101,7 @@ func (f *fake) handlerLogging(log io.Writer) *Handler {
 // few bytes.
 func socketFolder(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "api")
+	dir, err := os.MkdirTemp("", "api") //nolint:usetesting // t.TempDir has a long one
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func started(t *testing.T, f *fake) *Client {
 	c := NewClient(path)
 	t.Cleanup(func() {
 		c.Close()
-		if err := s.Shutdown(context.Background()); err != nil {
+		if err := s.Shutdown(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})

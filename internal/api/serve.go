@@ -131,7 +131,8 @@ func vacant(path string) error {
 	case info.Mode().Type() != fs.ModeSocket:
 		return errors.New("there is something else of this name; move it away")
 	}
-	conn, err := net.DialTimeout("unix", path, dialTime)
+	d := net.Dialer{Timeout: dialTime}
+	conn, err := d.DialContext(context.Background(), "unix", path)
 	if err == nil {
 		_ = conn.Close()
 		return errors.New("another controller listens there; stop it first, or choose another state.path")

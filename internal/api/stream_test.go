@@ -24,15 +24,23 @@ func clientOf(p *pipes) *Client {
 	}}}
 }
 
+// room is what a test has in virtual time.
+type room struct {
+	*testing.T
+	pipes  *pipes
+	server *Server
+	client *Client
+}
+
 // bubble runs a test in virtual time with a server and a client.
-func bubble(t *testing.T, f *fake, test func(t *testing.T, p *pipes, s *Server, c *Client)) {
+func bubble(t *testing.T, f *fake, test func(r room)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		f.follow = make(chan sites.Event)
 		p := newPipes()
 		s := serve(p, f.handler())
 		c := clientOf(p)
-		test(t, p, s, c)
+		test(room{t, p, s, c})
 		c.Close()
 		if err := s.Shutdown(t.Context()); err != nil {
 			t.Error(err)
@@ -59,7 +67,8 @@ func TestStreamResumes(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fake{events: []sites.Event{{ID: 41}}}
-			bubble(t, f, func(t *testing.T, _ *pipes, _ *Server, c *Client) {
+			bubble(t, f, func(in room) {
+				t, c := in.T, in.client
 				header := http.Header{}
 				if tt.lastEventID != "" {
 					header.Set("Last-Event-ID", tt.lastEventID)
@@ -90,7 +99,8 @@ func TestStreamResumes(t *testing.T) {
 // than any time limit of the server would break.
 func TestFollow(t *testing.T) {
 	f := &fake{}
-	bubble(t, f, func(t *testing.T, _ *pipes, _ *Server, c *Client) {
+	bubble(t, f, func(in room) {
+		t, c := in.T, in.client
 		go func() {
 			for id := range uint64(4) {
 				time.Sleep(5 * time.Minute)
@@ -118,7 +128,8 @@ func TestFollow(t *testing.T) {
 // for ever for what does not come any more.
 func TestStreamsEndWithTheServer(t *testing.T) {
 	f := &fake{}
-	bubble(t, f, func(t *testing.T, _ *pipes, s *Server, c *Client) {
+	bubble(t, f, func(in room) {
+		t, s, c := in.T, in.server, in.client
 		ended := make(chan error, 1)
 		go func() { ended <- c.Follow(t.Context(), EventQuery{}, func(sites.Event) error { return nil }) }()
 		synctest.Wait()
@@ -138,7 +149,8 @@ func TestStreamsEndWithTheServer(t *testing.T) {
 // The same when the source of events lets a slow reader go.
 func TestStreamEndsWithItsSource(t *testing.T) {
 	f := &fake{}
-	bubble(t, f, func(t *testing.T, _ *pipes, _ *Server, c *Client) {
+	bubble(t, f, func(in room) {
+		t, c := in.T, in.client
 		close(f.follow)
 		if err := c.Follow(t.Context(), EventQuery{}, nil); !errors.Is(err, ErrStreamEnded) {
 			t.Errorf("the follower is told %v", err)
@@ -150,7 +162,8 @@ func TestStreamEndsWithItsSource(t *testing.T) {
 // for ever.
 func TestSlowReaderIsLetGo(t *testing.T) {
 	f := &fake{}
-	bubble(t, f, func(t *testing.T, p *pipes, s *Server, _ *Client) {
+	bubble(t, f, func(in room) {
+		t, p, s := in.T, in.pipes, in.server
 		conn := p.dial()
 		defer conn.Close()
 		go conn.Write([]byte("GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\n\r\n"))
@@ -195,7 +208,8 @@ func TestSilentStreamIsGivenUp(t *testing.T) {
 // Readers without number would take the memory and the time of the decisions.
 func TestStreamsAreCounted(t *testing.T) {
 	f := &fake{}
-	bubble(t, f, func(t *testing.T, _ *pipes, s *Server, c *Client) {
+	bubble(t, f, func(in room) {
+		t, s, c := in.T, in.server, in.client
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, maxStreams)
 		for range maxStreams {

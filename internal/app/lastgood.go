@@ -52,17 +52,23 @@ func (a *App) lastGood() (*config.Config, error) {
 }
 
 // stateOf finds the state folder of an earlier run whose configuration is no
-// longer valid; "" where there is none. It makes no folder.
+// longer valid; "" where there is none. It makes no folder, and takes none that
+// the configuration does not name as long as it names one.
 func stateOf(path string) string {
-	candidates := append([]string{config.StatePath(path)}, writtenState(path)...)
-	// The service manager's word, and where packages have it.
-	candidates = append(candidates, os.Getenv("STATE_DIRECTORY"), defaultState)
-	for _, dir := range candidates {
-		if info, err := os.Stat(dir); dir != "" && err == nil && info.IsDir() {
-			return dir
-		}
+	dir := config.StatePath(path)
+	if dir == "" {
+		dir = writtenState(path)
 	}
-	return ""
+	if dir == "" {
+		dir = os.Getenv("STATE_DIRECTORY") // the service manager's word
+	}
+	if dir == "" {
+		dir = defaultState
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return ""
+	}
+	return dir
 }
 
 // defaultState is where the state lies when nothing says otherwise.
@@ -73,14 +79,18 @@ const defaultState = "/var/lib/dnsteer"
 var statePath = regexp.MustCompile(`(?m)^state:[^\n]*(?:\n[ \t]+[^\n]*)*?\bpath:[ \t]*("[^"\n]*"|'[^'\n]*'|[^\s,}#]+)`)
 
 // writtenState looks for the state folder in files that cannot be read as YAML.
-func writtenState(path string) (dirs []string) {
+func writtenState(path string) string {
 	files := []string{path}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		files, _ = filepath.Glob(filepath.Join(path, "*.yaml"))
 	}
 	for _, name := range files {
+		info, err := os.Stat(name)
+		if err != nil || info.Size() > maxConfig {
+			continue
+		}
 		data, err := os.ReadFile(name)
-		if err != nil || len(data) > maxConfig {
+		if err != nil {
 			continue
 		}
 		if found := statePath.FindSubmatch(data); found != nil {
@@ -88,10 +98,10 @@ func writtenState(path string) (dirs []string) {
 			if !filepath.IsAbs(dir) {
 				dir = filepath.Join(filepath.Dir(name), dir)
 			}
-			dirs = append(dirs, dir)
+			return dir
 		}
 	}
-	return dirs
+	return ""
 }
 
 // maxConfig bounds what is read of a file that is no configuration.

@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -170,7 +169,9 @@ Exit codes: 0 done, 1 failed or refused, 2 wrong use, 3 configuration invalid,
 	group("act", c.maintenanceCommand(), c.disableCommand(), c.enableCommand(), c.failbackCommand(),
 		c.pauseCommand(), c.resumeCommand(), c.reloadCommand())
 	group("try", c.checkCommand(), c.rehearseCommand(), c.schemaCommand())
-	root.AddCommand(c.versionCommand())
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(helpCommand())
+	root.AddCommand(c.completionCommand(), c.versionCommand())
 	return root
 }
 
@@ -217,9 +218,5 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() {
 		return fmt.Errorf("%s takes no argument, but %q is given", cmd.Name(), args[0])
 	}
-	text := fmt.Sprintf("there is no command %q", args[0])
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		text += "; did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return errors.New(text)
+	return unknown(cmd, args[0])
 }

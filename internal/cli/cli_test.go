@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -63,7 +64,7 @@ func TestScripts(t *testing.T) {
 		Dir: filepath.Join("testdata", "script"), UpdateScripts: *update, RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			// The path of a socket may have few bytes.
-			dir, err := os.MkdirTemp("", "cli")
+			dir, err := os.MkdirTemp("", "cli") //nolint:usetesting // t.TempDir has a long one
 			if err != nil {
 				return err
 			}
@@ -97,17 +98,19 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// waitFor waits until a file holds a text: waitfor FILE TEXT.
+// waitFor waits until a file holds a text so many times: waitfor FILE COUNT TEXT.
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: waitfor FILE TEXT")
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: waitfor FILE COUNT TEXT")
 	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if strings.Contains(ts.ReadFile(args[0]), args[1]) {
+		if strings.Count(ts.ReadFile(args[0]), args[2]) >= n {
 			return
 		}
 	}
-	ts.Fatalf("%s does not get to hold %s", args[0], args[1])
+	ts.Fatalf("%s does not get to hold %s", args[0], args[2])
 }
 
 // controller answers on $SOCKET until the script ends, as controller.json says.
@@ -152,7 +155,7 @@ func (f *fake) note(v any) error {
 	return errors.Join(json.NewEncoder(out).Encode(v), out.Close())
 }
 
-func (f *fake) Status(context.Context) (api.Status, error) { return f.Now, nil }
+func (f *fake) Status(context.Context) (api.Status, error) { return f.Now, f.note("status") }
 
 func (f *fake) Explain(_ context.Context, what string) (api.Explanation, error) {
 	if e, ok := f.Explanations[what]; ok {

@@ -164,8 +164,10 @@ func (c *commands) follow(ctx context.Context, client *api.Client, q api.EventQu
 			}
 			return nil
 		})
-		if ctx.Err() != nil {
+		select {
+		case <-ctx.Done():
 			return nil
+		default:
 		}
 		if !passing(err) {
 			return err
@@ -212,6 +214,7 @@ func eventLine(p *printer, e *sites.Event) {
 		c = red
 	case sites.Warning:
 		c = yellow
+	default:
 	}
 	what := string(e.Kind)
 	if s := e.Subject(); s != "" {

@@ -37,7 +37,7 @@ that they ran, not what they found; nothing is decided by it.`,
 }
 
 func probeRows(r *api.ProbeReport) [][]cell {
-	rows := [][]cell{{{"ADDRESS", dim}, {"PROBE", dim}, {"OUTCOME", dim}, {"TOOK", dim}, {"", dim}}}
+	rows := [][]cell{{{"ADDRESS", dim}, {"PROBE", dim}, {"OUTCOME", dim}, {"TOOK", dim}, {"FOUND", dim}}}
 	for _, l := range r.Lines {
 		for i := range l.Checks {
 			k := &l.Checks[i]

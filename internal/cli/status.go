@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"strings"
 	"time"
@@ -14,7 +16,8 @@ import (
 )
 
 func (c *commands) statusCommand() *cobra.Command {
-	return &cobra.Command{
+	watch := false
+	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show what is wrong, then every site with its nodes and answers",
 		Long: `Show what is wrong, then every site with its nodes and answers.
@@ -22,13 +25,58 @@ func (c *commands) statusCommand() *cobra.Command {
 STATE of a node is pending, up, failing, out, recovering, returning,
 maintenance or disabled; FOR says how long it has been in it.`,
 		Args: noArguments, ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: c.asking(func(ctx context.Context, client *api.Client, _ []string) error {
-			s, err := client.Status(ctx)
-			if err != nil {
-				return err
-			}
-			return c.print(s, func(p *printer) { statusTable(p, &s) })
-		}),
+	}
+	cmd.RunE = c.asking(func(ctx context.Context, client *api.Client, _ []string) error {
+		if watch {
+			return c.watch(ctx, client)
+		}
+		s, err := client.Status(ctx)
+		if err != nil {
+			return err
+		}
+		return c.print(s, func(p *printer) { statusTable(p, &s) })
+	})
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show it anew every two seconds, until it is interrupted")
+	return cmd
+}
+
+// watchEvery is the pace of a status that is watched.
+const watchEvery = 2 * time.Second
+
+// clearScreen starts a terminal anew at its upper left.
+const clearScreen = "\x1b[H\x1b[2J"
+
+// watch prints the status again and again. One that cannot be had is said so in
+// its place: the controller may be starting.
+func (c *commands) watch(ctx context.Context, client *api.Client) error {
+	if c.output != "table" {
+		return &exit{wrongUse, errors.New("--watch shows a table; for programs there is `dnsteer events --follow -o json`")}
+	}
+	for {
+		s, err := client.Status(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		default:
+		}
+		p := &printer{colored: c.colored()}
+		if err != nil {
+			p.para("", err.Error())
+		} else {
+			statusTable(p, &s)
+		}
+		text := p.String() + "\n"
+		if p.colored {
+			text = clearScreen + text
+		}
+		if _, err := io.WriteString(c.Out, text); err != nil {
+			return fmt.Errorf("print the status: %w", err)
+		}
+		select {
+		case <-time.After(watchEvery):
+		case <-ctx.Done():
+			return nil
+		}
 	}
 }
 
@@ -124,6 +172,7 @@ func next(n *sites.NodeView, now time.Time) string {
 		}
 	case sites.WordMaintenance, sites.WordDisabled:
 		text = ordered(n, now)
+	default:
 	}
 	if n.Stale {
 		text = strings.TrimPrefix(text+"; its probes give no results", "; ")
