@@ -90,7 +90,7 @@ func (m *Machine) massFailing() (many, inSites, total int) {
 			}
 			total++
 			for _, l := range n.lines {
-				if l != nil && l.Word == WordFailing && l.last == Down && l.failing && !l.blind && n.Drill == nil {
+				if l != nil && l.fails() && !l.blind && n.Drill == nil {
 					starts = append(starts, failure{l.failStart, n})
 				}
 			}
@@ -108,6 +108,12 @@ func (m *Machine) massFailing() (many, inSites, total int) {
 		}
 	}
 	return many, inSites, total
+}
+
+// fails says whether the line does not answer since a time that is known: while
+// it is failing, and when it has been taken out for it.
+func (l *line) fails() bool {
+	return l.last == Down && l.failStart != 0 && (l.Word == WordFailing && l.failing || l.Word == WordOut)
 }
 
 // distinct counts the nodes, and their sites, in a list that may hold both

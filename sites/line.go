@@ -117,6 +117,8 @@ func (l *line) stopFailing() {
 func (l *line) restart(now time.Duration) {
 	if l.failing {
 		l.startFailing(now)
+	} else {
+		l.failStart = 0
 	}
 	if l.Word == WordRecovering {
 		l.recoverStart, l.lapsed, l.doubted = now, false, false
