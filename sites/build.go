@@ -14,11 +14,14 @@ func New(now Instant, cfg *Config, saved Saved) *Machine {
 	if n := len(m.Starts); n > loopStarts {
 		m.Starts = m.Starts[n-loopStarts:]
 	}
+	var before []alert
 	for i := range saved.Sites {
 		s := thaw(&saved.Sites[i])
 		m.byName[s.Name] = s
+		before = append(before, s.open()...)
 	}
 	m.build(cfg)
+	m.leaving = m.lostAlerts(before)
 	for _, s := range m.sites {
 		s.settled, s.downAt, s.lostAt, s.silentAt = false, now.Boot, now.Boot, now.Boot
 		for _, n := range s.nodes {
@@ -61,7 +64,7 @@ func (m *Machine) started() {
 func thaw(saved *SavedSite) *site {
 	s := &site{SavedSite: *saved}
 	for i := range saved.Nodes {
-		n := &node{SavedNode: saved.Nodes[i]}
+		n := &node{SavedNode: saved.Nodes[i], site: s}
 		for f, l := range n.SavedNode.Lines {
 			if l != nil {
 				n.lines[f] = &line{SavedLine: *l}
@@ -81,7 +84,12 @@ func thaw(saved *SavedSite) *site {
 // Reload puts another configuration in place. States are kept by name (A7).
 func (m *Machine) Reload(now Instant, cfg *Config) Effects {
 	m.begin(now)
+	var before []alert
+	for _, s := range m.sites {
+		before = append(before, s.open()...)
+	}
 	m.build(cfg)
+	m.end(m.lostAlerts(before), reconfigured)
 	for _, s := range m.sites {
 		m.dirty(s)
 		s.stored = true

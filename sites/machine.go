@@ -20,6 +20,7 @@ type Machine struct {
 	epoch    time.Duration // results of probes that started earlier are unknown
 	unknown  int           // subjects whose last result is unknown (N4)
 	learnt   uint64        // results so far
+	leaving  []alert       // that the first Step ends (A7)
 	// braked is when the brake was last judged (A10); failures is its buffer.
 	braked   time.Duration
 	failures []failure
@@ -52,6 +53,8 @@ func (m *Machine) Step(now Instant, in Input) Effects {
 	if first {
 		m.started()
 	}
+	m.end(m.leaving, reconfigured)
+	m.leaving = nil
 	for _, e := range in.Events {
 		m.event(e)
 	}
@@ -232,7 +235,7 @@ func (m *Machine) finish() Effects {
 	}
 	m.fx.Next = max(next, m.now.Boot)
 	for _, list := range [...][]Event{m.nodeEvents, m.poolEvents} {
-		slices.SortStableFunc(list, func(a, b Event) int { return m.byName[a.Site].index - m.byName[b.Site].index })
+		slices.SortStableFunc(list, func(a, b Event) int { return m.place(a.Site) - m.place(b.Site) })
 		m.fx.Events = append(m.fx.Events, list...)
 	}
 	if len(m.fx.Events) > 0 {
@@ -241,6 +244,15 @@ func (m *Machine) finish() Effects {
 	fx := m.fx
 	m.fx.Subjects, m.fx.StoredGlobal, m.fx.Reply = false, false, nil
 	return fx
+}
+
+// place is where a site stands in the configuration; one that has left comes
+// before all.
+func (m *Machine) place(name string) int {
+	if s := m.byName[name]; s != nil {
+		return s.index
+	}
+	return -1
 }
 
 // dirty asks for the site to be looked at in this Step.

@@ -40,6 +40,7 @@ func (m *Machine) retire(s *site) {
 			up = up || l != nil && l.Word == WordUp
 		}
 		if up || old.taken() {
+			m.end(old.open(), s.Name+"/"+old.Name+" has another address.")
 			s.drop(old)
 			m.fx.Subjects = true
 			m.index()

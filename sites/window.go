@@ -97,6 +97,7 @@ func (m *Machine) expire(s *site) {
 	if m.now.Suspect {
 		return
 	}
+	m.startHolds(s)
 	for _, n := range s.nodes {
 		if n.Drill.over(m.now) {
 			m.endDrill(n, "its time is over")
@@ -122,6 +123,24 @@ func (m *Machine) expire(s *site) {
 		w.asked = m.now.Wall
 	}
 	m.applyWindows(s)
+}
+
+// startHolds starts the time of what was ordered for a time while the wall
+// clock could not be right (O6).
+func (m *Machine) startHolds(s *site) {
+	start := func(h *Hold) {
+		if h != nil && h.Lasts > 0 {
+			h.last(h.Lasts, m.now)
+			m.changed(s)
+		}
+	}
+	for _, n := range s.nodes {
+		start(n.Maintenance)
+		start(n.Disabled)
+	}
+	for _, p := range s.pools {
+		start(p.Paused)
+	}
 }
 
 // applyWindows begins and ends the maintenance of windows (C5).
