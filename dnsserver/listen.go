@@ -160,7 +160,11 @@ func (s *Server) start(l *listener) {
 	l.started = true
 	for i, p := range l.packets {
 		w := &worker{server: s, count: s.udpCounts[i%len(s.udpCounts)]}
-		s.net.wg.Go(func() { p.serve(w, l.done) })
+		serve := p.serve
+		if s.plain {
+			serve = p.servePlain
+		}
+		s.net.wg.Go(func() { serve(w, l.done) })
 	}
 	s.net.wg.Go(func() { s.accept(l) })
 }

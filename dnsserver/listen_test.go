@@ -67,15 +67,24 @@ func call(t *testing.T, network string, to netip.AddrPort, name string) *dns.Msg
 	return m
 }
 
+// ways are a server whose packets go in batches, where the system takes them,
+// and one whose packets go one by one ("plain").
+func ways() map[string]bool { return map[string]bool{"batches": false, "plain": true} }
+
 // If this fails, the server does not serve.
 func TestServe(t *testing.T) {
-	s := lanServer(t)
-	for _, a := range serving(t, s, loopbacks(t)...) {
-		for _, network := range []string{"udp", "tcp"} {
-			if m := call(t, network, a, "mail.example.lan."); len(m.Answer) != 1 {
-				t.Errorf("%s %s: %v", network, a, m)
+	for name, plain := range ways() {
+		t.Run(name, func(t *testing.T) {
+			s := lanServer(t)
+			s.plain = plain
+			for _, a := range serving(t, s, loopbacks(t)...) {
+				for _, network := range []string{"udp", "tcp"} {
+					if m := call(t, network, a, "mail.example.lan."); len(m.Answer) != 1 {
+						t.Errorf("%s %s: %v", network, a, m)
+					}
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -85,21 +94,26 @@ func TestWildcardAnswersFromTheAddressAsked(t *testing.T) {
 	if !sharesPorts {
 		t.Skip("the system chooses the source here")
 	}
-	s := lanServer(t)
-	listen, ask := []string{"0.0.0.0:0"}, addrs("127.0.0.77", "127.0.0.1")
-	if loopbacks(t)[1] == "[::1]:0" {
-		listen, ask = append(listen, "[::]:0"), append(ask, addrs("::1")...)
-	}
-	at := serving(t, s, listen...)
-	for _, a := range ask {
-		to := netip.AddrPortFrom(a, at[0].Port())
-		if a.Is6() {
-			to = netip.AddrPortFrom(a, at[1].Port())
-		}
-		// A connected socket takes packets from the address it asked alone.
-		if m := call(t, "udp", to, "mail.example.lan."); len(m.Answer) != 1 {
-			t.Errorf("%s: %v", to, m)
-		}
+	for name, plain := range ways() {
+		t.Run(name, func(t *testing.T) {
+			s := lanServer(t)
+			s.plain = plain
+			listen, ask := []string{"0.0.0.0:0"}, addrs("127.0.0.77", "127.0.0.1")
+			if loopbacks(t)[1] == "[::1]:0" {
+				listen, ask = append(listen, "[::]:0"), append(ask, addrs("::1")...)
+			}
+			at := serving(t, s, listen...)
+			for _, a := range ask {
+				to := netip.AddrPortFrom(a, at[0].Port())
+				if a.Is6() {
+					to = netip.AddrPortFrom(a, at[1].Port())
+				}
+				// A connected socket takes packets from the address it asked alone.
+				if m := call(t, "udp", to, "mail.example.lan."); len(m.Answer) != 1 {
+					t.Errorf("%s: %v", to, m)
+				}
+			}
+		})
 	}
 }
 
@@ -279,34 +293,39 @@ func TestReloadOfAddresses(t *testing.T) {
 // If this fails, queries are lost or answered with a mixture while
 // configurations and decisions change.
 func TestQueriesDuringReloads(t *testing.T) {
-	s := lanServer(t)
-	at := serving(t, s, "127.0.0.1:0")[0]
-	var stop atomic.Bool
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for i := 0; !stop.Load(); i++ {
-			if err := s.Reload(&Config{
-				Listen: s.cfg.Listen, Zones: s.cfg.Zones, Views: s.cfg.Views, DefaultSite: s.cfg.DefaultSite, Services: s.cfg.Services,
-			}); err != nil {
-				t.Error(err)
+	for name, plain := range ways() {
+		t.Run(name, func(t *testing.T) {
+			s := lanServer(t)
+			s.plain = plain
+			at := serving(t, s, "127.0.0.1:0")[0]
+			var stop atomic.Bool
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				for i := 0; !stop.Load(); i++ {
+					if err := s.Reload(&Config{
+						Listen: s.cfg.Listen, Zones: s.cfg.Zones, Views: s.cfg.Views, DefaultSite: s.cfg.DefaultSite, Services: s.cfg.Services,
+					}); err != nil {
+						t.Error(err)
+					}
+					if i%2 == 0 {
+						s.SetAnswer("hamburg", "default", answer("10.2.0.11", "10.2.0.12"))
+					} else {
+						s.SetAnswer("hamburg", "default", answer("10.2.0.21", "10.2.0.22"))
+					}
+					s.Stats()
+				}
+			})
+			for range 500 {
+				got := addressesOf(call(t, "udp", at, "app.example.lan."))
+				switch strings.Join(got, " ") {
+				case "10.2.0.11", // of lanServer
+					"10.2.0.11 10.2.0.12", "10.2.0.12 10.2.0.11", "10.2.0.21 10.2.0.22", "10.2.0.22 10.2.0.21":
+				default:
+					t.Fatalf("got %v", got)
+				}
 			}
-			if i%2 == 0 {
-				s.SetAnswer("hamburg", "default", answer("10.2.0.11", "10.2.0.12"))
-			} else {
-				s.SetAnswer("hamburg", "default", answer("10.2.0.21", "10.2.0.22"))
-			}
-			s.Stats()
-		}
-	})
-	for range 500 {
-		got := addressesOf(call(t, "udp", at, "app.example.lan."))
-		switch strings.Join(got, " ") {
-		case "10.2.0.11", // of lanServer
-			"10.2.0.11 10.2.0.12", "10.2.0.12 10.2.0.11", "10.2.0.21 10.2.0.22", "10.2.0.22 10.2.0.21":
-		default:
-			t.Fatalf("got %v", got)
-		}
+			stop.Store(true)
+			wg.Wait()
+		})
 	}
-	stop.Store(true)
-	wg.Wait()
 }

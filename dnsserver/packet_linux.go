@@ -11,9 +11,12 @@ import (
 // sharesPorts: the kernel spreads packets over sockets of one port.
 const sharesPorts = true
 
-// receiveBuffer is asked for each UDP socket, in octets; the system may give
-// less.
-const receiveBuffer = 4 << 20
+// What is asked for each UDP socket, in octets; the system may give less. The
+// one for sending holds a few batches of the largest answers.
+const (
+	receiveBuffer = 4 << 20
+	sendBuffer    = 1 << 20
+)
 
 // setPacketOptions prepares a UDP socket before it is bound.
 func setPacketOptions(c syscall.RawConn, ipv4, shared, sources bool) error {
@@ -42,6 +45,9 @@ func setPacketOptions(c syscall.RawConn, ipv4, shared, sources bool) error {
 		// A small buffer is no reason not to serve.
 		if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, receiveBuffer) != nil {
 			_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, receiveBuffer)
+		}
+		if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, sendBuffer) != nil {
+			_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer)
 		}
 	})
 	if ctl != nil {

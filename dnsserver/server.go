@@ -38,6 +38,9 @@ type Server struct {
 
 	// changing is held from Prepare to the end of its Change, and by Listen.
 	changing sync.Mutex
+	// plain: packets go one by one also where the system takes batches. Tests
+	// set it before Serve.
+	plain bool
 	// mu orders those who change something. No query takes it.
 	mu    sync.Mutex
 	cfg   *Config

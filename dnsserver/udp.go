@@ -38,9 +38,10 @@ func openPacket(addr netip.AddrPort, shared bool) (*packetSocket, error) {
 	return &packetSocket{conn: conn, sources: sources}, nil
 }
 
-// serve answers packets until stop, and closes the socket. What the system does
-// not take at once is lost: clients ask again, a queue would only be late.
-func (p *packetSocket) serve(w *worker, done <-chan struct{}) {
+// servePlain answers packets until stop, and closes the socket. It takes one at a
+// time, as every system can. What the system does not take at once is lost:
+// clients ask again, a queue would only be late.
+func (p *packetSocket) servePlain(w *worker, done <-chan struct{}) {
 	defer func() { _ = p.conn.Close() }() // every answer has been handed over
 	in, out, oob := make([]byte, maxUDP+1), make([]byte, maxUDP), make([]byte, oobLen)
 	if !p.sources {
@@ -70,7 +71,7 @@ func (p *packetSocket) serve(w *worker, done <-chan struct{}) {
 	}
 }
 
-// stop lets serve end after the message that it has in hand.
+// stop lets serving end after the messages that are in hand.
 func (p *packetSocket) stop() {
 	_ = p.conn.SetReadDeadline(time.Unix(1, 0)) // fails only where it has ended
 }

@@ -28,12 +28,12 @@ const (
 	// CauseProhibited: a firewall on the way says that it does not let us pass.
 	CauseProhibited Cause = "prohibited"
 	// CauseTLSExpired: the certificate's time is over, by our clock (O6).
-	CauseTLSExpired Cause = "tls_expired"
+	CauseTLSExpired Cause = sites.CauseTLSExpired
 	// CauseTLSNotYet: the certificate's time has not begun, by our clock (O6).
-	CauseTLSNotYet Cause = "tls_not_yet_valid"
+	CauseTLSNotYet Cause = sites.CauseTLSNotYet
 	// CauseTLSExpiring: the certificate's time is over sooner than the probe
 	// asks for, by our clock (O6).
-	CauseTLSExpiring Cause = "tls_expiring"
+	CauseTLSExpiring Cause = sites.CauseTLSExpiring
 	// CauseTLSName: the certificate is for other names.
 	CauseTLSName Cause = "tls_name"
 	// CauseTLSUntrusted: the certificate comes from nobody whom we trust.

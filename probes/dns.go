@@ -142,6 +142,9 @@ func valueOf(rrtype uint16, text string) (dns.RR, error) {
 		return &dns.TXT{Hdr: dataOnly(rrtype), Txt: []string{plainText(text)}}, nil
 	}
 	typ := dns.Type(rrtype)
+	if strings.ContainsAny(text, "\r\n") {
+		return nil, fmt.Errorf("write it on one line, as the data of a record of type %s", typ)
+	}
 	rr, err := dns.NewRR(". 0 IN " + typ.String() + " " + text)
 	if err != nil {
 		return nil, fmt.Errorf("write it as the data of a record of type %s: %w", typ, err)

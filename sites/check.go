@@ -104,6 +104,9 @@ func (m *Machine) followChecks(l *line, res *Result) (changed bool) {
 	for i := range res.Checks {
 		c, k := &res.Checks[i], &l.checks[i]
 		k.last = *c
+		if !c.Expires.IsZero() && m.certificate(l, i, c) {
+			changed = true
+		}
 		switch c.Outcome {
 		case Up:
 			if k.failing || k.row == 0 {

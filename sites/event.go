@@ -43,6 +43,8 @@ const (
 	DrillStarted          Kind = "drill_started"
 	DrillEnded            Kind = "drill_ended"
 	RestartLoop           Kind = "restart_loop"
+	CertificateExpiring   Kind = "certificate_expiring"
+	CertificateRenewed    Kind = "certificate_renewed"
 )
 
 // The kinds of events that are raised around the rules.
@@ -61,6 +63,7 @@ func Kinds() []Kind {
 		SiteDown, SiteUp, ResolverDown, ResolverUp, ControllerIsolated, ControllerReconnected, ClockSuspect,
 		PoolOutageStarted, PoolOutageResolved, Paused, Resumed, MoveHeld, WindowSkipped,
 		QuarantineStarted, QuarantineEnded, MassFailure, MassFailureEnded, DrillStarted, DrillEnded, RestartLoop,
+		CertificateExpiring, CertificateRenewed,
 		ConfigReloaded, ConfigRejected, StoreFailed, StoreRecovered,
 	}
 }
@@ -84,7 +87,7 @@ func (k Kind) Severity() Severity {
 	case SiteDown, ControllerIsolated, PoolOutageStarted, MassFailure, MoveHeld, StoreFailed:
 		return Critical
 	case FailoverOutage, FailoverSwitch, NodeOffline, ResolverDown, ProbeNeverUp, ProbeFailed,
-		ProbeStale, ClockSuspect, QuarantineStarted, WindowSkipped, RestartLoop, ConfigRejected:
+		ProbeStale, ClockSuspect, CertificateExpiring, QuarantineStarted, WindowSkipped, RestartLoop, ConfigRejected:
 		return Warning
 	default:
 		return Info

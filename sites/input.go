@@ -97,6 +97,13 @@ const (
 	Release        Verb = "release"         // A10
 )
 
+// Verbs lists what an operator can say.
+func Verbs() []Verb {
+	return []Verb{
+		Maintenance, MaintenanceEnd, Disable, Enable, FailbackNow, Switch, Pause, Resume, Drill, DrillEnd, Release,
+	}
+}
+
 // Command is one command of an operator (C8).
 type Command struct {
 	Verb Verb

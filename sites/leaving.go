@@ -29,6 +29,7 @@ func (s *site) open() (list []alert) {
 		add(p.Outage, Event{Kind: PoolOutageResolved, Pool: p.Name})
 		if p.Paused != nil {
 			add(p.Paused.Event, Event{Kind: Resumed, Pool: p.Name})
+			add(p.Held, Event{Kind: Resumed, Pool: p.Name})
 		}
 	}
 	return list
@@ -65,6 +66,10 @@ func (n *node) open() (list []alert) {
 	if n.Disabled != nil {
 		add(n.Disabled.Event, NodeEnabled)
 	}
+	if n.Drill != nil {
+		add(n.Drill.Event, DrillEnded)
+	}
+	add(n.Quarantine, QuarantineEnded)
 	return list
 }
 

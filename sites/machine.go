@@ -167,6 +167,9 @@ func (m *Machine) result(res *Result) {
 	if res.Start < m.epoch {
 		m.blinded(res)
 	}
+	if m.now.Suspect {
+		distrust(res)
+	}
 	was := to.record.recent == Unknown
 	if to.line != nil {
 		m.absorb(to.line, res)

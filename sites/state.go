@@ -137,6 +137,8 @@ type SavedProbe struct {
 	Answered bool   `json:"answered,omitempty"`
 	NeverUp  uint64 `json:"never_up,omitempty"`
 	Failed   uint64 `json:"failed,omitempty"`
+	// Certificate is the last that was told to end.
+	Certificate *SavedCertificate `json:"certificate,omitempty"`
 }
 
 // SavedPool is the memory of a pool: who was answered last.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,12 +90,11 @@ func ParseCommand(body []byte) (sites.Command, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return bad("the command cannot be read: something follows it")
 	}
-	switch in.Verb {
-	case sites.Maintenance, sites.MaintenanceEnd, sites.Disable, sites.Enable, sites.FailbackNow, sites.Pause, sites.Resume:
-	case "":
-		return bad("verb: missing; it is maintenance, maintenance_end, disable, enable, failback, pause or resume")
-	default:
-		return bad("verb: there is no command %q; there are maintenance, maintenance_end, disable, enable, failback, pause and resume", string(in.Verb))
+	switch {
+	case in.Verb == "":
+		return bad("verb: missing; it is one of %s", verbs())
+	case !slices.Contains(sites.Verbs(), in.Verb):
+		return bad("verb: there is no command %q; there are %s", string(in.Verb), verbs())
 	}
 	c := sites.Command{
 		Verb: in.Verb, Site: in.Site, Node: in.Node, Pool: in.Pool, Force: in.Force, By: in.By, Reason: in.Reason,
@@ -114,6 +114,15 @@ func ParseCommand(body []byte) (sites.Command, error) {
 		}
 	}
 	return c, nil
+}
+
+// verbs lists what may be ordered.
+func verbs() string {
+	var list []string
+	for _, v := range sites.Verbs() {
+		list = append(list, string(v))
+	}
+	return strings.Join(list, ", ")
 }
 
 // jsonFault says what is wrong with a body in the words of those who send it.

@@ -97,7 +97,8 @@ func (b *builder) dnsProber(k *probeKind) (probes.Prober, string) {
 			b.fault(v.At, "values with \"rcode: %s\" would have no effect, expected one of the two", d.Rcode)
 			break
 		}
-		if rr, err := dns.NewRR(". 0 IN " + d.Type + " " + string(v.V)); err != nil || rr == nil {
+		if (probes.DNS{Name: d.Name, Type: d.Type, Values: []string{string(v.V)}}).Validate() != nil {
+			// The value is not quoted: it may come from the environment.
 			b.fault(v.At, "this is not the data of a record of type %s, expected it as in a master file", d.Type)
 		}
 		d.Values = append(d.Values, string(v.V))
@@ -174,9 +175,7 @@ func (t *rrType) form() form { return form{name: "record type", pattern: `^[A-Za
 func (t *rrType) UnmarshalText(text []byte) error {
 	s := strings.ToUpper(string(text))
 	*t = rrType(s)
-	// Types from 128 to 255 are questions and parts of messages (RFC 6895,
-	// section 3.1).
-	if code, ok := dns.StringToType[s]; !ok || code == dns.TypeNone || code == dns.TypeOPT || 128 <= code && code <= 255 || code == dns.TypeReserved {
+	if (probes.DNS{Name: ".", Type: s}).Validate() != nil || s == "" {
 		return expected("a type of record such as A, AAAA, CNAME, MX or TXT")
 	}
 	return nil

@@ -37,6 +37,8 @@ func TestProbers(t *testing.T) {
 			probes.TLS{Port: 8443, Verify: probes.VerifyFingerprint, Fingerprint: "sha256:ab" + strings.Repeat("cd", 30) + "ef"},
 			probes.DNS{Port: 5353, Server: netip.MustParseAddr("10.1.0.1"), Name: "app.example.lan.", Type: "AAAA", Rcode: "NOERROR", Values: []string{"fd00:1::11", "fd00:1::12"}},
 			probes.DNS{Port: 53, Name: "example.org.", Type: "A", Rcode: "REFUSED"},
+			probes.DNS{Port: 53, Name: "example.org.", Type: "TXT", Rcode: "NOERROR", Values: []string{"v=spf1 -all", `"a" "b"`}},
+			probes.DNS{Port: 53, Name: "example.org.", Type: "TYPE65280", Rcode: "NOERROR"},
 			probes.Exec{Command: []string{"/usr/local/bin/check", "-H", "{address}", "-p", "80"}, Env: map[string]string{"LANG": "C", "TOKEN": "a-secret-word"}},
 		}},
 		{"resolver", sites.Subject{Site: "berlin", Witness: "resolver 10.1.0.1", Addr: any4}, []probes.Prober{

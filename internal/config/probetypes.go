@@ -22,7 +22,7 @@ type probeKind struct {
 	URL           Value[urlTemplate]            `yaml:"url" doc:"What is fetched; {address} becomes the probed address. The connection goes to that address in any case." when:"http" needed:"http" example:"\"https://{address}/healthz\""`
 	Method        Value[method]                 `yaml:"method" doc:"HTTP method." when:"http" default:"GET"`
 	Headers       map[string]Value[headerValue] `yaml:"headers" doc:"HTTP headers that are sent." when:"http" example:"{Accept: text/plain}"`
-	Host          Value[virtualHost]            `yaml:"host" doc:"Virtual host: the name that TLS asks for and verifies, and the Host header." when:"http|tls" otherwise:"that of the URL; none for tls" example:"app.example.lan"`
+	Host          Value[virtualHost]            `yaml:"host" doc:"Virtual host: the name that TLS asks for and verifies, and the Host header." when:"http|tls" otherwise:"that of the URL; the probed address for tls" example:"app.example.lan"`
 	Status        List[Value[statusRange]]      `yaml:"status" doc:"Status codes that count as success." when:"http" default:"200-399" nonempty:"yes"`
 	Body          Value[string]                 `yaml:"body" doc:"Text that must occur in the first 64 KiB of the body." when:"http" example:"ok"`
 	Redirects     Value[int]                    `yaml:"redirects" doc:"Redirects that are followed, to the same host only. With 0 the redirect's own status is judged." when:"http" default:"0" min:"0" max:"10"`
@@ -30,12 +30,12 @@ type probeKind struct {
 	Fingerprint   Value[fingerprint]            `yaml:"fingerprint" doc:"SHA-256 of the certificate, for verify: fingerprint." when:"http|tls" example:"\"sha256:3f…\""`
 	ExpiresWithin Value[time.Duration]          `yaml:"expires_within" doc:"How long before the certificate's end the probe fails, whatever verify says; for probes with steer: false, which are alerted and move nothing." when:"tls" min:"1s" otherwise:"not before its end" example:"14d"`
 	Query         Value[host]                   `yaml:"name" doc:"The name that is asked for." when:"dns" needed:"dns" instead:"label" example:"app.example.lan"`
-	RRType        Value[rrType]                 `yaml:"rrtype" doc:"The type of record that is asked for." when:"dns" default:"A" example:"AAAA"`
+	RRType        Value[rrType]                 `yaml:"rrtype" doc:"The type of record that is asked for; one without a name is written TYPE65280." when:"dns" default:"A" example:"AAAA"`
 	Rcode         Value[rcode]                  `yaml:"rcode" doc:"The response code that counts as success." when:"dns" default:"NOERROR" example:"NXDOMAIN"`
-	Values        List[Value[argument]]         `yaml:"values" doc:"What must be among the answer's records of that type, each as in a master file." when:"dns" otherwise:"any answer with the response code will do" nonempty:"yes" example:"[10.1.0.11]"`
+	Values        List[Value[argument]]         `yaml:"values" doc:"What must be among the answer's records of that type, each as in a master file." when:"dns" otherwise:"any will do; none is needed with another rcode than NOERROR" nonempty:"yes" example:"[10.1.0.11]"`
 	Server        Value[netip.Addr]             `yaml:"server" doc:"The server that is asked." when:"dns" otherwise:"the probed address" example:"10.1.0.1"`
 	Command       []Value[argument]             `yaml:"command" doc:"The program and its arguments; {address} in an argument becomes the probed address. No shell is in between; exit status 0 is success. Needs allow_exec: true at the top. A name without / is looked up in PATH, a relative path starts at this file." when:"exec" needed:"exec" nonempty:"yes" example:"[/usr/local/bin/check, \"{address}\"]"`
-	Env           map[string]Value[argument]    `yaml:"env" doc:"The program's environment variables beside PATH." when:"exec" example:"{LANG: C}"`
+	Env           map[string]Value[argument]    `yaml:"env" doc:"The program's environment variables beside PATH, DNSTEER_SITE, DNSTEER_NODE and DNSTEER_ADDRESS." when:"exec" example:"{LANG: C}"`
 }
 
 type probeKeys struct {

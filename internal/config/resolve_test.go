@@ -103,7 +103,9 @@ func TestSites(t *testing.T) {
 					{Name: "tls-2", Key: berlin.Nodes[1].Probes[4].Key, Steer: true},
 					{Name: "dns", Key: berlin.Nodes[1].Probes[5].Key, Steer: true},
 					{Name: "refused", Key: berlin.Nodes[1].Probes[6].Key, Steer: true},
-					{Name: "exec", Key: berlin.Nodes[1].Probes[7].Key, Steer: true},
+					{Name: "text", Key: berlin.Nodes[1].Probes[7].Key},
+					{Name: "unnamed", Key: berlin.Nodes[1].Probes[8].Key},
+					{Name: "exec", Key: berlin.Nodes[1].Probes[9].Key, Steer: true},
 				},
 			},
 			{
