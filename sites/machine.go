@@ -93,6 +93,7 @@ func (m *Machine) inOrder() []*site {
 func (m *Machine) begin(now Instant) {
 	gap := now.Boot - m.now.Boot
 	blind := m.stepped && gap > 5*m.shortest
+	jumped := (now.Wall.Sub(m.now.Wall) - gap).Abs() > wallJump
 	m.now, m.stepped = now, true
 	m.fx = Effects{
 		Events: m.fx.Events[:0], Probe: m.fx.Probe[:0], Touched: m.fx.Touched[:0],
@@ -103,7 +104,20 @@ func (m *Machine) begin(now Instant) {
 		m.fx.Blind = true
 		m.restartClocks()
 	}
+	if jumped {
+		m.dirtyAll() // windows and --for go by the wall clock
+	}
 	m.judgeClock()
+}
+
+// wallJump is how far the two clocks run apart between two Steps where the wall
+// clock was set: more than it is slewed by, or read at another moment.
+const wallJump = 100 * time.Millisecond
+
+func (m *Machine) dirtyAll() {
+	for _, s := range m.sites {
+		m.dirty(s)
+	}
 }
 
 // restartClocks begins every clock anew after the controller was blind (O5).
@@ -144,9 +158,7 @@ func (m *Machine) judgeClock() {
 		return
 	}
 	m.storeGlobal()
-	for _, s := range m.sites {
-		m.dirty(s)
-	}
+	m.dirtyAll()
 }
 
 // result enters one result.
