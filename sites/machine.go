@@ -100,6 +100,7 @@ func (m *Machine) inOrder() []*site {
 func (m *Machine) begin(now Instant) {
 	gap := now.Boot - m.now.Boot
 	blind := m.stepped && gap > 5*m.shortest
+	jumped := (now.Wall.Sub(m.now.Wall) - gap).Abs() > wallJump
 	m.now, m.stepped = now, true
 	m.fx = Effects{
 		Events: m.fx.Events[:0], Probe: m.fx.Probe[:0], Touched: m.fx.Touched[:0],
@@ -110,7 +111,20 @@ func (m *Machine) begin(now Instant) {
 		m.fx.Blind = true
 		m.restartClocks()
 	}
+	if jumped {
+		m.dirtyAll() // windows and --for go by the wall clock
+	}
 	m.judgeClock()
+}
+
+// wallJump is how far the two clocks run apart between two Steps where the wall
+// clock was set: more than it is slewed by, or read at another moment.
+const wallJump = 100 * time.Millisecond
+
+func (m *Machine) dirtyAll() {
+	for _, s := range m.sites {
+		m.dirty(s)
+	}
 }
 
 // restartClocks begins every clock anew after the controller was blind (O5).
@@ -152,9 +166,7 @@ func (m *Machine) judgeClock() {
 		return
 	}
 	m.storeGlobal()
-	for _, s := range m.sites {
-		m.dirty(s)
-	}
+	m.dirtyAll()
 }
 
 // result enters one result.
@@ -278,42 +290,4 @@ func (m *Machine) ask(s Subject) {
 	if !slices.Contains(m.fx.Probe, s) {
 		m.fx.Probe = append(m.fx.Probe, s)
 	}
-}
-
-// stamp completes an event and gives its ID.
-func (m *Machine) stamp(e Event) Event {
-	m.LastEvent++
-	e.ID, e.Time, e.Severity = m.LastEvent, m.now.Wall, e.Kind.Severity()
-	return e
-}
-
-// event, node, site and poolEvent record an event about the controller, a node,
-// a site, a pool, and give its ID.
-func (m *Machine) event(e Event) uint64 {
-	e = m.stamp(e)
-	m.fx.Events = append(m.fx.Events, e)
-	return e.ID
-}
-
-func (m *Machine) node(n *node, e Event) uint64 {
-	e.Site, e.Node = n.site.Name, n.Name
-	e.Drill = e.Drill || n.Drill != nil
-	e = m.stamp(e)
-	m.nodeEvents = append(m.nodeEvents, e)
-	return e.ID
-}
-
-func (m *Machine) site(s *site, e Event) uint64 {
-	e.Site = s.Name
-	return m.event(e)
-}
-
-func (m *Machine) poolEvent(p *pool, e Event) uint64 {
-	e.Site, e.Pool = p.site.Name, p.Name
-	for _, n := range p.nodes {
-		e.Drill = e.Drill || n.Drill != nil
-	}
-	e = m.stamp(e)
-	m.poolEvents = append(m.poolEvents, e)
-	return e.ID
 }

@@ -78,13 +78,17 @@ func (m *Machine) takeOut(s *site, nodes []*node, c *Command) Reply {
 	for _, n := range nodes {
 		h := hold
 		e := Event{By: c.By, Reason: c.Reason}
+		was := &n.Maintenance
 		if c.Verb == Disable {
-			n.Disabled = &h
+			was = &n.Disabled
 			e.Kind, e.Text = NodeDisabled, m.disabledText(n, &h)
 		} else {
-			n.Maintenance = &h
 			e.Kind, e.Text = FailoverMaintenance, m.maintenanceText(n, &h, m.endText(&h))
 		}
+		if *was != nil {
+			e.Resolves = (*was).Event // ordered anew, it takes the place of what was ordered
+		}
+		*was = &h
 		if !n.Replaced {
 			h.Event = m.node(n, e)
 			done = append(done, e.Text)
@@ -149,6 +153,7 @@ func (m *Machine) maintenanceEnded(n *node, ended *Hold, e Event) {
 func (m *Machine) enable(n *node, reason, by string) {
 	began := n.Disabled.Event
 	n.Disabled = nil
+	m.changed(n.site)
 	for _, l := range n.lines {
 		if l != nil {
 			l.forget(m.now.Boot)

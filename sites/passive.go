@@ -62,10 +62,8 @@ func (p *pool) stays(cur *node) (*node, [families]bool) {
 	if cur == nil || cur.taken() {
 		return nil, [families]bool{}
 	}
-	for _, x := range p.Members {
-		if x.Node == cur.Name && x.Replaced == cur.Replaced {
-			return cur, x.In
-		}
+	if in := p.had(cur); in != [families]bool{} {
+		return cur, in
 	}
 	return nil, [families]bool{}
 }

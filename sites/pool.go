@@ -178,10 +178,23 @@ func (p *pool) admits(n *node) [families]bool {
 	if p.Source == Empty {
 		return in
 	}
-	i := slices.IndexFunc(p.Members, func(x Member) bool { return x.Node == n.Name && x.Replaced == n.Replaced })
+	had := p.had(n)
 	for f := range in {
-		if l := n.lineFor(Family(f)); l != nil && l.judged() && !l.answers() && !l.forced && (i < 0 || !p.Members[i].In[f]) {
+		if l := n.lineFor(Family(f)); l != nil && l.judged() && !l.answers() && !l.forced && !had[f] {
 			in[f] = false
+		}
+	}
+	return in
+}
+
+// had says in which families the node is answered already. (By a reload it may
+// have no address in one of them any more.)
+func (p *pool) had(n *node) (in [families]bool) {
+	for _, x := range p.Members {
+		if x.Node == n.Name && x.Replaced == n.Replaced {
+			for f := range in {
+				in[f] = x.In[f] && n.gives(Family(f))
+			}
 		}
 	}
 	return in
@@ -195,9 +208,8 @@ func (p *pool) held() (members []Member) {
 		if n.taken() {
 			continue
 		}
-		i := slices.IndexFunc(p.Members, func(x Member) bool { return x.Node == n.Name && x.Replaced == n.Replaced })
-		if i >= 0 {
-			members = append(members, p.Members[i])
+		if in := p.had(n); in != [families]bool{} {
+			members = append(members, n.member(in))
 		} else if in := n.serves(); n.Entitled && in != [families]bool{} {
 			members = append(members, n.member(in))
 		}

@@ -25,10 +25,10 @@ const maxEventSize = 1 << 20
 // was too slow. Who wants to go on asks again with the last ID.
 var ErrStreamEnded = errors.New("the stream of events has ended")
 
-// Follow gives each event as it comes: those of the query's kinds, site and
-// node, behind q.After; with 0, those that happen from now on. It returns each's error,
-// ctx's, or why the stream has ended ([ErrStreamEnded], [*UnreachableError],
-// [*Problem]).
+// Follow gives the events of the query's kinds, site and node behind q.After,
+// first those that are stored and then each as it comes. It returns each's
+// error, ctx's, or why the stream has ended ([ErrStreamEnded],
+// [*UnreachableError], [*Problem]).
 func (c *Client) Follow(ctx context.Context, q EventQuery, each func(sites.Event) error) error {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -36,10 +36,7 @@ func (c *Client) Follow(ctx context.Context, q EventQuery, each func(sites.Event
 	defer timer.Stop()
 
 	path := "/api/v1/events/stream"
-	header := http.Header{"Accept": {streamMedia}}
-	if q.After > 0 {
-		header.Set("Last-Event-ID", strconv.FormatUint(q.After, 10))
-	}
+	header := http.Header{"Accept": {streamMedia}, "Last-Event-Id": {strconv.FormatUint(q.After, 10)}}
 	q.After = 0
 	if query := q.Encode(); query != "" {
 		path += "?" + query

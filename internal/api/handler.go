@@ -36,8 +36,20 @@ type Handler struct {
 	endingOne sync.Once
 }
 
-// NewHandler makes the handlers. [Handler.EndStreams] must be called before a
-// server is shut down that waits for what is under way; [Serve] does.
+// NewHandler makes the handlers:
+//
+//	GET  /api/v1/status               [Status]
+//	GET  /api/v1/explain?what=        [Explanation]; 404 for what is not there
+//	GET  /api/v1/events               [EventList]; after, before, since, until, kind, site, node, limit, order
+//	GET  /api/v1/events/stream        events as they come (SSE); after, kind, site, node
+//	POST /api/v1/commands             [CommandRequest] to [CommandReply]; 409 for what is refused
+//	POST /api/v1/probe/{site}/{node}  [ProbeReport]
+//	POST /api/v1/reload, /-/reload    [ReloadReport]; 422 for a faulty configuration
+//	GET  /-/healthy, /-/ready         [Healthful]; 503 with what is missing
+//
+// A command with an Idempotency-Key is carried out once within ten minutes.
+// [Handler.EndStreams] must be called before a server is shut down that waits
+// for what is under way; [Server.Shutdown] does.
 func NewHandler(d Deps) *Handler {
 	h := &Handler{
 		Deps: d, mux: http.NewServeMux(), replies: newReplies(),

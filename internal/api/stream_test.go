@@ -124,6 +124,21 @@ func TestFollow(t *testing.T) {
 	})
 }
 
+// Who follows a controller to which nothing has happened yet would miss what
+// happens while the connection is broken.
+func TestFollowFromTheStart(t *testing.T) {
+	f := &fake{events: []sites.Event{{ID: 41}}, after: 7}
+	bubble(t, f, func(in room) {
+		close(f.follow)
+		if err := in.client.Follow(in.Context(), EventQuery{}, nil); !errors.Is(err, ErrStreamEnded) {
+			in.Error(err)
+		}
+		if f.after != 0 {
+			in.Errorf("follows behind %d, want 0", f.after)
+		}
+	})
+}
+
 // A stop of the controller would wait for those who follow, and they would wait
 // for ever for what does not come any more.
 func TestStreamsEndWithTheServer(t *testing.T) {

@@ -38,8 +38,9 @@ type Options struct {
 	// Ready, if not nil, is called once the controller serves.
 	Ready func(*App)
 
-	// commit stands in for the store's in tests of disks that hang.
-	commit func(store.Batch) error
+	// disk, if not nil, stands between the writer and the store in tests of
+	// disks that hang.
+	disk func(store.Batch, func(store.Batch) error) error
 	// watchEvery is the pace of looking at files in tests.
 	watchEvery time.Duration
 }
@@ -117,9 +118,9 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	if a.names, err = newNames(cfg, state.Serials, a.log); err != nil {
 		return state, err
 	}
-	commit := a.opt.commit
-	if commit == nil {
-		commit = a.store.Commit
+	commit := a.store.Commit
+	if a.opt.disk != nil {
+		commit = func(b store.Batch) error { return a.opt.disk(b, a.store.Commit) }
 	}
 	a.loop = (&loop{
 		now: a.instant, start: a.probe, publish: a.names.publish, tell: a.tell,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/user"
 	"strings"
 
@@ -196,7 +197,7 @@ func (c *commands) command(ctx context.Context, client *api.Client, out sites.Co
 // who gives the name of the person at the keyboard, which is kept with the
 // events.
 func (c *commands) who() string {
-	name := ""
+	name := fmt.Sprintf("user %d", os.Getuid())
 	if u, err := user.Current(); err == nil {
 		name = u.Username
 	}

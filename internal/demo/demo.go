@@ -15,16 +15,19 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/app"
+	"github.com/dnsteer/dnsteer/internal/logging"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
 // Options of a demo.
 type Options struct {
-	// DNS is where the names are answered; port 0 takes a free one.
+	// DNS is where the names are answered. Port 0 takes a free one, and so does
+	// the demo, with a word about it, when the port is taken.
 	DNS netip.AddrPort
 	// Keys is the keyboard; nil where there is none, and then the demo runs
 	// until ctx ends.
@@ -32,6 +35,9 @@ type Options struct {
 	Out  io.Writer
 	// Command is how this program is called, for the commands to try.
 	Command string
+
+	// settings stand in for those of patient people in tests.
+	settings string
 }
 
 // demo is one under way.
@@ -41,8 +47,10 @@ type demo struct {
 	places []*place
 	nodes  []*node // by key, from 1
 	app    *app.App
-	dns    string
+	dns    atomic.Pointer[string] // where the names are answered
 	screen *screen
+	// direct: keys need no Enter.
+	direct bool
 }
 
 // Run runs the demo until ctx ends or the keyboard says so.
@@ -53,49 +61,84 @@ func Run(ctx context.Context, opt Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	d := &demo{opt: opt, dir: dir, screen: &screen{w: opt.Out}}
-	if err := d.build(); err != nil {
+	if err := d.open(); err != nil {
 		return err
 	}
-	for _, p := range d.places {
-		defer p.close()
-		if err := p.open(); err != nil {
-			return err
-		}
-	}
+	defer d.close()
 	path := filepath.Join(dir, "dnsteer.yaml")
 	if err := os.WriteFile(path, []byte(d.config()), 0o600); err != nil {
 		return fmt.Errorf("write the demo's configuration: %w", err)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	restore, direct := takeKeys(opt.Keys)
+	d.direct = direct
+	// Before the stop, not after it: it may be cut short.
+	defer context.AfterFunc(ctx, restore)()
+	defer restore()
+	log, lines := logging.New(opt.Out, logging.Text, slog.LevelError)
+	defer func() {
+		short, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		defer cancel()
+		_ = lines.Close(short)
+	}()
 	return app.Run(ctx, app.Options{
-		ConfigPath: path, Strict: true,
-		Log:   slog.New(slog.NewTextHandler(opt.Out, &slog.HandlerOptions{Level: slog.LevelError})),
-		Ready: func(a *app.App) { d.ready(ctx, stop, a) },
+		ConfigPath: path, Strict: true, Log: log, Ready: func(a *app.App) { d.ready(ctx, stop, a) },
 	})
 }
 
-// build chooses the addresses: sites lie in 127.1.0.0/16 and 127.2.0.0/16, so
+// Where nodes and resolvers are found unless something else is there.
+const (
+	webPort     = 8080
+	resolvePort = 5300
+	portTries   = 8
+)
+
+// open starts the sites, which lie in 127.1.0.0/16 and 127.2.0.0/16, so that
 // nothing of the demo can be reached from elsewhere.
-func (d *demo) build() error {
-	web, err := freePort("tcp", 8080)
+func (d *demo) open() (err error) {
+	web, resolve := uint16(webPort), uint16(resolvePort)
+	for range portTries {
+		d.build(web, resolve)
+		if err = d.openAll(); err == nil {
+			break
+		}
+		d.close()
+		if !errors.Is(err, errTaken) {
+			return fmt.Errorf("the demo needs the loopback addresses 127.1.0.0/16 and 127.2.0.0/16 (Linux has them all; elsewhere add them to the loopback interface): %w", err)
+		}
+		web, resolve = freePort("tcp"), freePort("udp")
+	}
 	if err != nil {
 		return err
 	}
-	resolve, err := freePort("udp", 5300)
-	if err != nil {
-		return err
+	if taken(d.opt.DNS) {
+		d.screen.printf("The port of %s is taken by another program: the demo takes a free one.\n\n", d.opt.DNS)
+		d.opt.DNS = netip.AddrPortFrom(d.opt.DNS.Addr(), 0)
 	}
-	if d.opt.DNS.Port() == 0 {
-		port, err := freePort("udp", 0)
-		if err != nil {
+	return nil
+}
+
+func (d *demo) openAll() error {
+	for _, p := range d.places {
+		if err := p.open(); err != nil {
 			return err
 		}
-		d.opt.DNS = netip.AddrPortFrom(d.opt.DNS.Addr(), port)
 	}
+	return nil
+}
+
+func (d *demo) close() {
+	for _, p := range d.places {
+		p.close()
+	}
+}
+
+func (d *demo) build(web, resolve uint16) {
+	d.places, d.nodes = nil, nil
 	for i, name := range []string{"berlin", "hamburg"} {
 		at := func(host byte) netip.Addr { return netip.AddrFrom4([4]byte{127, byte(i + 1), 0, host}) }
-		p := &place{name: name, resolver: netip.AddrPortFrom(at(1), resolve), upstream: d.opt.DNS.String}
+		p := newPlace(name, netip.AddrPortFrom(at(1), resolve), d.upstream)
 		for j, node := range []string{"a", "b"} {
 			n := newNode(p, node, netip.AddrPortFrom(at(byte(11+j)), web))
 			p.nodes = append(p.nodes, n)
@@ -103,46 +146,29 @@ func (d *demo) build() error {
 		}
 		d.places = append(d.places, p)
 	}
-	return nil
 }
 
-func newNode(p *place, name string, addr netip.AddrPort) *node {
-	return &node{site: p, name: name, addr: addr}
-}
-
-// freePort gives the wanted port if it is free on the demo's addresses, else
-// another.
-func freePort(network string, want uint16) (uint16, error) {
-	for _, port := range []uint16{want, 0} {
-		addr := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 1, 0, 11}), port).String()
-		var got net.Addr
-		var err error
-		if network == "tcp" {
-			var ln net.Listener
-			if ln, err = net.Listen("tcp", addr); err == nil {
-				got = ln.Addr()
-				_ = ln.Close()
-			}
-		} else {
-			var pc net.PacketConn
-			if pc, err = net.ListenPacket("udp", addr); err == nil {
-				got = pc.LocalAddr()
-				_ = pc.Close()
-			}
-		}
-		if err == nil {
-			ap, err := netip.ParseAddrPort(got.String())
-			return ap.Port(), err
-		}
-		if port == 0 {
-			return 0, fmt.Errorf("the demo needs the loopback addresses 127.1.0.0/16 (Linux has them all; elsewhere add them to the loopback interface): %w", err)
-		}
+// upstream is where the sites' resolvers ask for the controller's names.
+func (d *demo) upstream() string {
+	if at := d.dns.Load(); at != nil {
+		return *at
 	}
-	return 0, errors.New("no free port")
+	return d.opt.DNS.String()
 }
+
+// patient are the demo's settings: with them one sees each step.
+const patient = `  threshold: 30s
+  grace: 1m
+  probe_interval: 5s
+  probe_timeout: 2s
+`
 
 // config is the demo's configuration, which is an ordinary one.
 func (d *demo) config() string {
+	settings := d.opt.settings
+	if settings == "" {
+		settings = patient
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `instance: demo
 state: {path: %q}
@@ -152,13 +178,9 @@ dns:
   zones:
     - {name: example.lan, ns: [ns1.example.lan], hostmaster: admin@example.lan, records: ["ns1 300 IN A 127.0.0.1"]}
 defaults:
-  threshold: 30s
-  grace: 1m
-  probe_interval: 5s
-  probe_timeout: 2s
-  probes: [{type: http, url: "http://{address}:%d/healthz"}]
+%s  probes: [{type: http, url: "http://{address}:%d/healthz"}]
 sites:
-`, filepath.Join(d.dir, "state"), d.opt.DNS.String(), d.nodes[0].addr.Port())
+`, filepath.Join(d.dir, "state"), d.opt.DNS.String(), settings, d.nodes[0].addr.Port())
 	for i, p := range d.places {
 		mode, other := "active_active", d.places[1-i].name
 		if i == 1 {
@@ -177,7 +199,8 @@ sites:
 // ready greets, and starts to listen to the keyboard and to tell of events.
 func (d *demo) ready(ctx context.Context, stop func(), a *app.App) {
 	d.app = a
-	host, port, _ := net.SplitHostPort(d.opt.DNS.String())
+	d.find(ctx)
+	host, port, _ := net.SplitHostPort(d.upstream())
 	socket := filepath.Join(d.dir, "state", api.SocketName)
 	d.screen.printf(`dnsteer demo: two sites on this machine, %s and %s, each with two nodes and a resolver.
 berlin is active_active: both of its nodes are answered. hamburg is active_passive.
@@ -207,6 +230,15 @@ Try, in another terminal:
 	}
 	d.help()
 	go d.keys(ctx, stop)
+}
+
+// find looks up where the names are answered.
+func (d *demo) find(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, shortly)
+	defer cancel()
+	if st, err := d.app.Status(ctx); err == nil && st.DNS != nil && len(st.DNS.Listen) > 0 {
+		d.dns.Store(&st.DNS.Listen[0])
+	}
 }
 
 // line is an event in one line.

@@ -1,12 +1,12 @@
 package demo
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
+
+	"github.com/dnsteer/dnsteer/sites"
 )
 
 // screen is where the demo speaks, one voice at a time.
@@ -22,64 +22,100 @@ func (s *screen) printf(format string, args ...any) {
 }
 
 func (d *demo) help() {
-	d.screen.printf(`Keys, each followed by Enter:
+	enter := ", each followed by Enter"
+	if d.direct {
+		enter = ""
+	}
+	d.screen.printf(`Keys%s:
   1 2  stop or start berlin/a, berlin/b      3 4  the same for hamburg
   b h  cut off or reconnect berlin, hamburg (all of it: nodes and resolver)
   r    silence or wake the resolver of berlin
   s    what is answered now, and why         q    quit
 
-`)
+`, enter)
 }
 
-// keys does what the keyboard says, until it or the demo ends.
+// What the keyboard sends beside letters.
+const (
+	endOfText   = 0x04 // Ctrl-D, where keys need no Enter
+	escape      = 0x1b // begins what arrows and the like send
+	keysAtATime = 64
+)
+
+// keys does what the keyboard says, until it or the demo ends. Its end (Ctrl-D)
+// ends the demo.
 func (d *demo) keys(ctx context.Context, stop func()) {
-	in := bufio.NewScanner(d.opt.Keys)
-	for in.Scan() && ctx.Err() == nil {
-		for _, key := range strings.ToLower(strings.TrimSpace(in.Text())) {
-			if key == 'q' {
-				stop()
-				return
-			}
-			d.press(ctx, key)
+	defer stop()
+	buf := make([]byte, keysAtATime)
+	for ctx.Err() == nil {
+		n, err := d.opt.Keys.Read(buf)
+		if n > 0 && buf[0] != escape && !d.pressAll(ctx, buf[:n]) || err != nil {
+			return
 		}
 	}
 }
 
-// press does what one key says.
-func (d *demo) press(ctx context.Context, key rune) {
-	switch key {
-	case '1', '2', '3', '4':
-		d.toggle(d.nodes[key-'1'])
-	case 'b', 'h':
-		p := d.places[0]
-		if key == 'h' {
-			p = d.places[1]
+// pressAll does what keys say; false to end.
+func (d *demo) pressAll(ctx context.Context, keys []byte) bool {
+	lost := false
+	for _, key := range keys {
+		switch {
+		case key == 'q' || key == 'Q' || key == endOfText:
+			return false
+		case key <= ' ':
+		case !d.press(ctx, key|0x20):
+			lost = true
 		}
-		p.cut.Store(!p.cut.Load())
-		if p.cut.Load() {
-			d.screen.printf("-- %s is cut off: neither its nodes nor its resolver can be reached. Watch its DNS stay as it is.\n", p.name)
-		} else {
-			d.screen.printf("-- %s is reachable again.\n", p.name)
-		}
-	case 'r':
-		p := d.places[0]
-		p.deaf.Store(!p.deaf.Load())
-		if p.deaf.Load() {
-			d.screen.printf("-- the resolver of berlin is silent: no node of berlin is taken out until it answers.\n")
-		} else {
-			d.screen.printf("-- the resolver of berlin answers again.\n")
-		}
-	case 's':
-		d.state(ctx)
-	case ' ':
-	default:
+	}
+	if lost {
 		d.help()
 	}
+	return true
 }
 
-func (d *demo) toggle(n *node) {
+// press does what one key says, a letter in lower case; false for a key that
+// says nothing.
+func (d *demo) press(ctx context.Context, key byte) bool {
+	switch key {
+	case '1', '2', '3', '4':
+		d.toggle(ctx, d.nodes[key-'1'])
+	case 'b':
+		d.cut(d.places[0])
+	case 'h':
+		d.cut(d.places[1])
+	case 'r':
+		d.silence(d.places[0])
+	case 's':
+		d.state(ctx)
+	default:
+		return false
+	}
+	return true
+}
+
+func (d *demo) cut(p *place) {
+	if p.toggleCut() {
+		d.screen.printf("-- %s is cut off: neither its nodes nor its resolver can be reached. Watch its DNS stay as it is.\n", p.name)
+	} else {
+		d.screen.printf("-- %s is reachable again.\n", p.name)
+	}
+}
+
+func (d *demo) silence(p *place) {
+	if p.toggleDeaf() {
+		d.screen.printf("-- the resolver of %s is silent: no node of %s is taken out until it answers.\n", p.name, p.name)
+	} else {
+		d.screen.printf("-- the resolver of %s answers again.\n", p.name)
+	}
+}
+
+func (d *demo) toggle(ctx context.Context, n *node) {
 	name := n.site.name + "/" + n.name
 	if n.running() {
+		if d.unseen(ctx, n) {
+			d.screen.printf("-- %s has not answered its first probe yet: try again in a moment.\n", name)
+			return
+		}
 		n.off()
 		d.screen.printf("-- %s was stopped: its port refuses. Its address leaves DNS in about 30 s.\n", name)
 		return
@@ -89,6 +125,25 @@ func (d *demo) toggle(n *node) {
 		return
 	}
 	d.screen.printf("-- %s was started: it comes back into DNS after its grace (1 min).\n", name)
+}
+
+// unseen says whether the controller has not seen a node answer yet. One that is
+// stopped before would be no outage.
+func (d *demo) unseen(ctx context.Context, n *node) bool {
+	ctx, cancel := context.WithTimeout(ctx, shortly)
+	defer cancel()
+	st, err := d.app.Status(ctx)
+	if err != nil {
+		return false
+	}
+	for i := range st.Sites {
+		for j := range st.Sites[i].Nodes {
+			if v := &st.Sites[i].Nodes[j]; st.Sites[i].Name == n.site.name && v.Name == n.name {
+				return v.Word == sites.WordPending
+			}
+		}
+	}
+	return false
 }
 
 // state prints what is answered now, and why.

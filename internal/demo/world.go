@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
-	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/miekg/dns"
@@ -31,10 +31,59 @@ type place struct {
 	name     string
 	nodes    []*node
 	resolver netip.AddrPort
-	cut      atomic.Bool
-	deaf     atomic.Bool // the resolver alone is silent
 	upstream func() string
 	servers  []*dns.Server
+	life     context.Context // ends with the place
+	end      context.CancelFunc
+
+	mu   sync.Mutex
+	cut  chan struct{} // nil while the site can be reached; closed when it can again
+	deaf bool          // the resolver alone is silent
+}
+
+func newPlace(name string, resolver netip.AddrPort, upstream func() string) *place {
+	p := &place{name: name, resolver: resolver, upstream: upstream}
+	p.life, p.end = context.WithCancel(context.Background())
+	return p
+}
+
+func newNode(p *place, name string, addr netip.AddrPort) *node {
+	return &node{site: p, name: name, addr: addr}
+}
+
+// toggleCut cuts the site off or reconnects it, and says whether it is cut off
+// now.
+func (p *place) toggleCut() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cut == nil {
+		p.cut = make(chan struct{})
+		return true
+	}
+	close(p.cut)
+	p.cut = nil
+	return false
+}
+
+// toggleDeaf silences or wakes the resolver, and says whether it is silent now.
+func (p *place) toggleDeaf() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.deaf = !p.deaf
+	return p.deaf
+}
+
+// lost gives what ends when the site can be reached again; nil if it can.
+func (p *place) lost() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cut
+}
+
+func (p *place) answers() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cut == nil && !p.deaf
 }
 
 // on starts a node.
@@ -46,9 +95,12 @@ func (n *node) on() error {
 	}
 	ln, err := net.Listen("tcp", n.addr.String())
 	if err != nil {
-		return fmt.Errorf("start %s/%s: %w", n.site.name, n.name, err)
+		return fmt.Errorf("start %s/%s: %w", n.site.name, n.name, takenError(err))
 	}
-	n.server = &http.Server{Handler: n, ReadHeaderTimeout: 5 * time.Second}
+	n.server = &http.Server{
+		Handler: n, ReadHeaderTimeout: 5 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return n.site.life },
+	}
 	go func(s *http.Server) { _ = s.Serve(ln) }(n.server)
 	return nil
 }
@@ -70,8 +122,11 @@ func (n *node) running() bool {
 }
 
 func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if n.site.cut.Load() {
-		<-r.Context().Done() // a line that is down says nothing
+	if lost := n.site.lost(); lost != nil {
+		select { // a line that is down says nothing
+		case <-lost:
+		case <-r.Context().Done():
+		}
 		panic(http.ErrAbortHandler)
 	}
 	fmt.Fprintf(w, "%s/%s serves %s\n", n.site.name, n.name, r.Host)
@@ -86,21 +141,25 @@ func (p *place) open() error {
 	}
 	pc, err := net.ListenPacket("udp", p.resolver.String())
 	if err != nil {
-		return fmt.Errorf("start the resolver of %s: %w", p.name, err)
+		return fmt.Errorf("start the resolver of %s: %w", p.name, takenError(err))
 	}
 	ln, err := net.Listen("tcp", p.resolver.String())
 	if err != nil {
-		return errors.Join(fmt.Errorf("start the resolver of %s: %w", p.name, err), pc.Close())
+		return errors.Join(fmt.Errorf("start the resolver of %s: %w", p.name, takenError(err)), pc.Close())
 	}
 	for _, s := range []*dns.Server{{PacketConn: pc, Handler: p}, {Listener: ln, Handler: p}} {
 		p.servers = append(p.servers, s)
+		begun := make(chan struct{})
+		s.NotifyStartedFunc = func() { close(begun) }
 		go func() { _ = s.ActivateAndServe() }()
+		<-begun // or it could not be ended
 	}
 	return nil
 }
 
 // close stops everything.
 func (p *place) close() {
+	p.end()
 	for _, n := range p.nodes {
 		n.off()
 	}
@@ -112,7 +171,7 @@ func (p *place) close() {
 // ServeDNS is the site's resolver: it knows localhost, and asks the controller
 // for the rest from its own address, as a router would that forwards a zone.
 func (p *place) ServeDNS(w dns.ResponseWriter, q *dns.Msg) {
-	if p.cut.Load() || p.deaf.Load() {
+	if !p.answers() {
 		return
 	}
 	if len(q.Question) == 1 && q.Question[0].Name == "localhost." {
@@ -130,7 +189,7 @@ func (p *place) ServeDNS(w dns.ResponseWriter, q *dns.Msg) {
 		Timeout: 2 * time.Second,
 		Dialer:  &net.Dialer{LocalAddr: &net.UDPAddr{IP: p.resolver.Addr().AsSlice()}},
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(p.life, 2*time.Second)
 	defer cancel()
 	reply, _, err := client.ExchangeContext(ctx, q, p.upstream())
 	if err != nil {
@@ -138,4 +197,55 @@ func (p *place) ServeDNS(w dns.ResponseWriter, q *dns.Msg) {
 	}
 	reply.Id = q.Id
 	_ = w.WriteMsg(reply)
+}
+
+// errTaken: another program has the port.
+var errTaken = errors.New("the port is taken")
+
+func takenError(err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w: %w", errTaken, err)
+	}
+	return err
+}
+
+// taken says whether another program has a port, over UDP or TCP.
+func taken(at netip.AddrPort) bool {
+	pc, err := net.ListenPacket("udp", at.String())
+	if err != nil {
+		return errors.Is(err, syscall.EADDRINUSE)
+	}
+	defer pc.Close()
+	ln, err := net.Listen("tcp", at.String())
+	if err != nil {
+		return errors.Is(err, syscall.EADDRINUSE)
+	}
+	_ = ln.Close()
+	return false
+}
+
+// freePort gives a port that nothing uses on this machine's first loopback
+// address; 0 where that cannot be found out.
+func freePort(network string) uint16 {
+	var addr net.Addr
+	if network == "udp" {
+		pc, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			return 0
+		}
+		defer pc.Close()
+		addr = pc.LocalAddr()
+	} else {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return 0
+		}
+		defer ln.Close()
+		addr = ln.Addr()
+	}
+	at, err := netip.ParseAddrPort(addr.String())
+	if err != nil {
+		return 0
+	}
+	return at.Port()
 }
