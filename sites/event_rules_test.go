@@ -13,7 +13,7 @@ func TestEventsSeverity(t *testing.T) {
 		Critical: {SiteDown, ControllerIsolated, PoolOutageStarted, MoveHeld, MassFailure, StoreFailed},
 		Warning: {
 			FailoverOutage, FailoverSwitch, NodeOffline, ProbeNeverUp, ProbeFailed, ProbeStale, ResolverDown,
-			ClockSuspect, WindowSkipped, QuarantineStarted, RestartLoop, ConfigRejected,
+			ClockSuspect, WindowSkipped, QuarantineStarted, RestartLoop, CertificateExpiring, ConfigRejected,
 		},
 	}
 	got := map[Severity][]Kind{}

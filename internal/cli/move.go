@@ -43,8 +43,8 @@ func (c *commands) drillCommand() *cobra.Command {
 		Short: "Treat a node as not answering, to see the real path at work",
 		Long: `Treat a node as not answering although it does, so that the real path is
 exercised: threshold, proof, switch, and alerts marked as a drill. It ends by
-itself after --for, or with --end, and at once if the pool loses its other nodes;
-the node is then back without grace. What would leave a pool without a node is
+itself after --for, with --end, and at once if the pool loses its other nodes.
+The node is then back without grace. What would leave a pool without a node is
 refused, unless forced.`,
 		Example: `  dnsteer drill berlin/a --for 5m
   dnsteer drill berlin/a --end`,
