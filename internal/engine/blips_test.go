@@ -1,10 +1,8 @@
 package engine_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"net/netip"
 	"os"
@@ -17,35 +15,6 @@ import (
 	"github.com/dnsteer/dnsteer/internal/engine"
 	"github.com/dnsteer/dnsteer/sites"
 )
-
-// P7: were the same inputs to give other outputs, a rehearsal would not tell
-// what the controller does.
-func TestSameInputsSameOutputs(t *testing.T) {
-	for seed := range uint64(6) {
-		var first string
-		for range 2 {
-			sum := fnv.New128a()
-			enc := json.NewEncoder(sum)
-			c := roll(seed + 5000)
-			w := newWorld(drawConfig(c), seed, t.Errorf)
-			w.watch.every = 64
-			w.hear = func(turn engine.Turn) {
-				if err := enc.Encode(turn); err != nil {
-					t.Fatal(err)
-				}
-			}
-			live(c, w)
-			if err := enc.Encode(w.saved()); err != nil {
-				t.Fatal(err)
-			}
-			if got := fmt.Sprintf("%x", sum.Sum(nil)); first == "" {
-				first = got
-			} else if got != first {
-				t.Errorf("world %d: the same inputs gave other outputs", seed+5000)
-			}
-		}
-	}
-}
 
 // healthy makes a world in which everything answers, by witnesses that can be
 // cut off.
@@ -211,38 +180,6 @@ func blips(seed uint64, threshold time.Duration) (out, cuts int) {
 	}
 	w.until(w.now + time.Minute)
 	return out, cuts
-}
-
-// usual makes sites with the default settings.
-func usual(n, nodes int, spare int) *sites.Config {
-	cfg := &sites.Config{}
-	for i := range n {
-		s := sites.Site{
-			Name:      fmt.Sprintf("s%d", i),
-			Witnesses: []sites.Witness{{Name: "resolver", Addr: address4(i, 0)}},
-			Threshold: 10 * time.Second, Interval: 5 * time.Second, Timeout: 2 * time.Second,
-			TTL: 30 * time.Second, TTLUnsettled: 5 * time.Second,
-		}
-		if spare > 0 {
-			s.EmergencySite = fmt.Sprintf("s%d", (i+1)%n)
-		}
-		var all []int
-		for j := range nodes {
-			s.Nodes = append(s.Nodes, sites.Node{
-				Name: fmt.Sprintf("n%d", j), Addresses: []netip.Addr{address4(i, j+1)},
-				Threshold: 30 * time.Second, Grace: 5 * time.Minute, Rise: 2, Interval: 5 * time.Second, Timeout: 2 * time.Second,
-				Probes: []sites.Probe{{Name: "tcp", Key: "tcp 443", Steer: true}}, Failover: true,
-			})
-			all = append(all, j)
-		}
-		s.Pools = []sites.Pool{{Name: sites.DefaultPool, Nodes: all, Mode: sites.ActivePassive}}
-		cfg.Sites = append(cfg.Sites, s)
-	}
-	return cfg
-}
-
-func address4(site, host int) netip.Addr {
-	return netip.AddrFrom4([4]byte{10 + byte(site>>16), byte(site >> 8), byte(site), byte(host)}).Unmap()
 }
 
 // worlds is how many worlds are made: more by an environment variable.

@@ -137,7 +137,7 @@ func drawNode(c chooser, site, i int, both bool) sites.Node {
 	n := sites.Node{
 		Name:      fmt.Sprintf("n%d", i),
 		Threshold: among(c, "threshold", 30*time.Second, 0, time.Second, 5*time.Second, 10*time.Second, 60*time.Second),
-		Grace:     among(c, "grace", 60*time.Second, 0, 10*time.Second, 300*time.Second, 600*time.Second),
+		Grace:     among(c, "grace", 60*time.Second, 0, 10*time.Second, 90*time.Second),
 		Rise:      among(c, "rise", 2, 1, 3),
 		Interval:  among(c, "interval", 5*time.Second, time.Second, 10*time.Second),
 		Timeout:   among(c, "timeout", 2*time.Second, 500*time.Millisecond),
