@@ -135,6 +135,18 @@ func TestA7Reload(t *testing.T) {
 			want: `hamburg=own 10.2.0.11
 				hamburg=own 10.2.0.99`,
 		}, {
+			name: "a pair without failover too", reload: []func(*Config){address(0, "10.1.0.99")},
+			cfg: func(c *Config) { c.Sites[0].Nodes[0].Failover = false },
+			in: `60s down 10.1.0.99
+				60s reload 0
+				60s see berlin
+				80s see berlin
+				80s up 10.1.0.99
+				82s see berlin`,
+			want: `berlin=own 10.1.0.11, 10.1.0.12
+				berlin=own 10.1.0.11, 10.1.0.12
+				berlin=own 10.1.0.99, 10.1.0.12`,
+		}, {
 			name: "maintenance goes on through a change of address", reload: []func(*Config){address(0, "10.1.0.99")},
 			in: `60s maintenance berlin/a
 				70s reload 0
