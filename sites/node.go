@@ -12,8 +12,8 @@ type node struct {
 	heir  *node // the one that replaces it, for a replaced one
 	// former is the one that it replaces, until its new address is up (A7).
 	former *node
-	lines [families]*line
-	in    []*pool // the pools that hold it
+	lines  [families]*line
+	in     []*pool // the pools that hold it
 }
 
 func (n *node) disabled() bool   { return n.Disabled != nil }
