@@ -106,7 +106,7 @@ func (m *Machine) Reload(now Instant, cfg *Config) Effects {
 func (m *Machine) build(cfg *Config) {
 	old := m.byName
 	m.cfg, m.sites, m.byName = cfg, nil, make(map[string]*site, len(cfg.Sites))
-	m.dirtySites = m.dirtySites[:0]
+	m.dirtySites, m.calendar = m.dirtySites[:0], nil
 	for i := range cfg.Sites {
 		c := &cfg.Sites[i]
 		s := m.buildSite(c, old[c.Name])
@@ -121,6 +121,9 @@ func (m *Machine) build(cfg *Config) {
 			s.chain = append(s.chain, x)
 			x.dependents = append(x.dependents, s)
 		}
+	}
+	for _, s := range m.sites {
+		m.calendar.place(s)
 	}
 	m.shortest = shortest(cfg)
 	m.index()

@@ -42,7 +42,11 @@ func (m *Machine) buildNodes(s *site, i int, old *site) []*node {
 	}
 	oldCfg := *c
 	oldCfg.Addresses, oldCfg.Secondary = former.Addresses, former.Secondary
-	g := &node{SavedNode: SavedNode{Name: c.Name, Replaced: true}, cfg: &oldCfg, site: s, index: i, heir: n}
+	g := &node{
+		SavedNode: SavedNode{Name: c.Name, Replaced: true, WindowSkip: n.WindowSkip, Entitled: former.Entitled},
+		cfg:       &oldCfg, site: s, index: i, heir: n,
+	}
+	n.former = g
 	m.buildLines(g, former)
 	return []*node{n, g}
 }

@@ -1,10 +1,6 @@
 package sites
 
-import (
-	"fmt"
-	"strings"
-	"time"
-)
+import "fmt"
 
 // ExplainNode says in one sentence or two why "site/node" is where it is, and
 // what would happen next and when.
@@ -32,6 +28,28 @@ func (m *Machine) ExplainNode(name string) string {
 	return t
 }
 
+// explainUp says what a line does that is up.
+func (m *Machine) explainUp(l *line) string {
+	does := "stands by"
+	for _, p := range l.node.in {
+		if p.Source != Emergency && p.had(l.node) != [families]bool{} {
+			does = "serves"
+		}
+	}
+	t := l.name() + " "
+	switch {
+	case l.Stale != 0:
+		return t + does + "."
+	case l.recent == None:
+		return t + does + " as before the start; it has not been probed since."
+	case l.recent == Unknown:
+		return t + does + ". Whether it answers could not be found out" + because(l.check) + ", so nothing of it moves."
+	case l.recent == Down && l.last != Down:
+		return t + does + ". The probe that it has now has never answered, so it keeps its state."
+	}
+	return t + "answers and " + does + "."
+}
+
 func (m *Machine) explainTaken(n *node) string {
 	h := n.ordered()
 	t := n.site.Name + "/" + n.Name + " is "
@@ -42,6 +60,9 @@ func (m *Machine) explainTaken(n *node) string {
 	}
 	if h.By != "" {
 		t += " by " + h.By
+	}
+	if h == n.Window {
+		t += m.untilText(n.site.coveredUntil(n))
 	}
 	t += m.endText(h)
 	if h.Reason != "" {
@@ -69,7 +90,7 @@ func (m *Machine) explainLine(l *line) string {
 	name := l.name()
 	switch l.Word {
 	case WordUp:
-		return name + " answers and serves."
+		return m.explainUp(l)
 	case WordPending:
 		return m.explainPending(l)
 	case WordFailing:
@@ -79,16 +100,16 @@ func (m *Machine) explainLine(l *line) string {
 		if l.last == Up {
 			return t + fmt.Sprintf("; it has answered %d of the %d times in a row that it takes to believe it.", l.row, l.node.cfg.Rise)
 		}
-		return t + "; it does not answer" + because(l.check) + "."
+		return t + "; it does not answer" + because(l.check) + ". " + m.backAgainText(l)
 	case WordRecovering:
 		t := fmt.Sprintf("%s answers again since %s", name, m.clock(l.Since))
 		switch {
 		case l.last == Down:
-			return t + ", but its last probe failed" + because(l.check) + ": once " + l.node.site.proofName() + " answers, its grace starts anew."
+			return t + ", but its last probe failed" + because(l.check) + ": once " + l.proofName() + " answers, its grace starts anew."
 		case l.ready(m.now.Boot):
 			return t + " and is ready: `dnsteer failback " + l.node.site.Name + "` puts it back."
 		case l.node.allPaused():
-			return t + ", but its pools are paused."
+			return t + ", but its pools are paused: it stays out until `dnsteer resume " + l.node.site.Name + "`."
 		}
 		return t + "; " + m.graceText(l) + "."
 	case WordReturning:
@@ -100,11 +121,16 @@ func (m *Machine) explainLine(l *line) string {
 
 func (m *Machine) explainPending(l *line) string {
 	name, s := l.name(), l.node.site
+	for _, n := range s.nodes {
+		if n.heir == l.node && l.recent != Up {
+			return name + " has a new address (" + l.subject.Addr.String() + ") that does not answer yet: the former one is answered and judged until it does."
+		}
+	}
 	switch {
 	case l.recent == None:
 		return name + " is new and has not been probed yet."
 	case l.recent == Up && !s.settled:
-		return name + " is new and answers; it joins once " + s.proofName() + " answers and all of the site has been probed."
+		return name + " is new and answers; it joins once " + l.proofName() + " answers and all of the site has been probed."
 	case l.recent == Unknown:
 		return name + " is new, and it could not be found out whether it answers."
 	default:
@@ -115,47 +141,40 @@ func (m *Machine) explainPending(l *line) string {
 // explainFailing says what a failing line waits for.
 func (m *Machine) explainFailing(l *line) string {
 	n, s := l.node, l.node.site
-	t := fmt.Sprintf("%s has not answered for %s%s.", l.name(), dur(m.now.Boot-l.failStart), because(l.check))
-	if l.last == Up {
-		t = fmt.Sprintf("%s has answered %d of the %d times in a row that it takes to believe it, after failing%s.",
-			l.name(), l.row, n.cfg.Rise, because(l.check))
-	}
 	at, ticking := l.deadline()
+	t := fmt.Sprintf("%s has not answered for %s%s.", l.name(), dur(m.now.Boot-l.failStart), because(l.check))
+	again := "still does not answer then"
+	if l.last == Up {
+		t = fmt.Sprintf("%s has answered %d of the %d times in a row that it takes to believe it, after failing.", l.name(), l.row, n.cfg.Rise)
+		again = "fails again"
+	} else if l.recent == Unknown {
+		t += " At the moment it cannot be found out whether it does."
+	}
 	switch {
 	case !l.judged():
 		return t + " It stays in DNS all the same: `failover: false`."
 	case n.allPaused():
-		return t + " Its pools are paused, so it stays in DNS."
+		return t + " Its pools are paused, so it stays in DNS until `dnsteer resume " + s.Name + "`."
 	case !ticking && s.Condition == SiteIsDown:
 		return t + " Nothing of " + s.Name + " can be seen, so it stays in DNS: our own line is the likeliest cause."
 	case !ticking:
-		return t + " " + s.capitalProof() + " does not answer either, so it stays in DNS until that does."
+		left := max(0, at-max(l.blindSince, l.failStart))
+		return t + " " + l.silentText() + ", so its clock stands still and it stays in DNS until that is otherwise (then " + dur(left) + " are left)."
 	case s.cfg.NoWitness && at > m.now.Boot:
-		return t + " It will be taken out at " + m.clock(m.wallAt(at)) + " if it still does not answer then."
+		return t + " It will be taken out at " + m.clock(m.wallAt(at)) + " if it " + again + "."
 	case at > m.now.Boot:
-		return t + " It will be taken out at " + m.clock(m.wallAt(at)) + " if it still does not answer then and " + s.proofName() + " does."
+		return t + " It will be taken out at " + m.clock(m.wallAt(at)) + " if it " + again + " and " + l.proofName() + " does."
 	default:
-		return t + " Its time is over; it is taken out as soon as " + s.proofName() + " has answered, it has failed once more, and " + s.proofName() + " has answered again."
+		return t + " Its time is over: it is taken out as soon as " + l.proofName() + " has answered, it has failed once more, and " + l.proofName() + " has answered again."
 	}
 }
 
-// proofName names what proves the site's line.
-func (s *site) proofName() string {
-	switch {
-	case len(s.witnesses) == 1 && !s.cfg.WitnessNodes:
-		return "the " + s.witnesses[0].subject.Witness
-	case len(s.witnesses) == 0 && s.cfg.WitnessNodes:
-		return "another node of the site"
-	case s.cfg.WitnessAll:
-		return "every witness of the site"
-	default:
-		return "a witness of the site"
+// backAgainText says what an out line needs to come back.
+func (m *Machine) backAgainText(l *line) string {
+	if l.node.cfg.Failback == FailbackManual {
+		return "When it does again, it waits for `dnsteer failback " + l.node.site.Name + "`."
 	}
-}
-
-func (s *site) capitalProof() string {
-	t := s.proofName()
-	return strings.ToUpper(t[:1]) + t[1:]
+	return "It comes back into DNS when it has answered for " + dur(l.node.cfg.Grace) + "."
 }
 
 // ExplainSite says whether a site is seen, and what that means.
@@ -172,11 +191,13 @@ func (m *Machine) ExplainSite(name string) string {
 		return name + " cannot be seen since " + since + ". Its DNS is left alone: our own line is the likeliest cause."
 	case s.Condition == SiteResolverDown:
 		return "The resolver of " + name + " does not answer since " + since + ", its nodes do: failover of this site is suspended."
+	case s.cfg.NoWitness:
+		return name + " has no witness: threshold and two failures decide, and a fault of our own line looks like an outage of its nodes."
 	case !s.settled:
 		return name + " has not been seen since the start: it answers what was answered before, and nothing of it moves."
 	}
 	if silent, from := s.silence(); silent {
-		return fmt.Sprintf("%s does not answer for %s; if that lasts %s its nodes are asked whether the site is there.", s.capitalProof(), dur(m.now.Boot-from), dur(s.cfg.Threshold))
+		return fmt.Sprintf("%s: no answer for %s; if that lasts %s its nodes are asked whether the site is there.", s.witnessNames(), dur(m.now.Boot-from), dur(s.cfg.Threshold))
 	}
 	return name + " is seen."
 }
@@ -196,13 +217,16 @@ func (m *Machine) ExplainPool(id PoolID) string {
 			t += " (it cannot be seen at the moment)"
 		}
 	case LastResort:
-		t += " as a last resort: nothing can serve it"
+		t += " as a last resort: nothing can serve it, and a node that answers again replaces it at once"
 	}
 	if p.Paused != nil {
 		t += ". It is paused" + m.endText(p.Paused) + ": nothing of it moves by itself"
 	}
-	if h := m.horizon(p); h < Forever {
-		t += ". A change is near (within " + dur(max(h, time.Second)) + "), so its TTL is low"
+	if !p.site.settled && p.Source != Empty {
+		t += ". " + p.site.Name + " has not been seen since the start: nothing of it moves before"
+	}
+	if m.horizon(p) < Forever {
+		t += ". A change may be near, so its TTL is low"
 	}
 	return t + "."
 }

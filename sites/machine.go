@@ -33,6 +33,7 @@ type Machine struct {
 	nodeEvents []Event
 	poolEvents []Event
 	dirtySites []*site // in no order
+	calendar   calendar
 }
 
 // subject is where the results of a subject go.
@@ -61,10 +62,8 @@ func (m *Machine) Step(now Instant, in Input) Effects {
 	for i := range in.Results {
 		m.result(&in.Results[i])
 	}
-	for _, s := range m.sites {
-		if s.next <= now.Boot {
-			m.dirty(s)
-		}
+	if m.calendar.next() <= now.Boot {
+		m.calendar.due(now.Boot, 0, m.dirty)
 	}
 	m.evaluateDirty()
 	if in.Command != nil {
@@ -231,6 +230,7 @@ func (m *Machine) witness(to *subject, res *Result) {
 func (m *Machine) finish() Effects {
 	for _, s := range m.dirtySites {
 		m.settleTimes(s)
+		m.calendar.place(s)
 		if s.stored {
 			s.stored = false
 			m.fx.Stored = append(m.fx.Stored, s.index)
@@ -238,10 +238,7 @@ func (m *Machine) finish() Effects {
 		s.isDirty = false
 	}
 	m.dirtySites = m.dirtySites[:0]
-	next := m.now.Boot + m.shortest
-	for _, s := range m.sites {
-		next = min(next, s.next)
-	}
+	next := min(m.now.Boot+m.shortest, m.calendar.next())
 	if m.held != 0 {
 		next = min(next, m.held)
 	}

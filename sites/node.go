@@ -10,8 +10,10 @@ type node struct {
 	site  *site
 	index int   // in Site.Nodes
 	heir  *node // the one that replaces it, for a replaced one
-	lines [families]*line
-	in    []*pool // the pools that hold it
+	// former is the one that it replaces, until its new address is up (A7).
+	former *node
+	lines  [families]*line
+	in     []*pool // the pools that hold it
 }
 
 func (n *node) disabled() bool   { return n.Disabled != nil }
@@ -76,10 +78,11 @@ func (n *node) gives(f Family) bool {
 }
 
 // serves says in which families the node serves: those whose line is up or
-// failing, all of a node without failover, and none of one that is taken.
+// failing, all of a node without failover (whose new address waits for its
+// first answer as any other, A7), and none of one that is taken.
 func (n *node) serves() (in [families]bool) {
 	return n.those(func(l *line) bool {
-		return !l.judged() || l.Word == WordUp || l.Word == WordFailing
+		return !l.judged() && n.former == nil || l.Word == WordUp || l.Word == WordFailing
 	})
 }
 

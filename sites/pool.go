@@ -16,6 +16,8 @@ type pool struct {
 	activeSince time.Duration
 	// said is what the last event told of.
 	said spoken
+	// spare is room to work out an answer in: most are the one that stands.
+	spare []Member
 }
 
 // spoken is what events about a pool compare.
@@ -113,7 +115,7 @@ func (m *Machine) decidePool(p *pool) {
 		if p.Active != active {
 			p.Active, p.activeSince = active, m.now.Boot
 		}
-		p.Source, p.From, p.Members = Own, "", keep(p.Members, members)
+		p.Source, p.From, p.Members, p.spare = Own, "", keep(p.Members, members), members
 	} else if x := m.emergency(p); x != nil && (!p.Source.nothing() || !p.frozen(m)) {
 		p.Source, p.From, p.Members = Emergency, x.Name, nil
 	} else {
@@ -125,12 +127,12 @@ func (m *Machine) decidePool(p *pool) {
 	}
 }
 
-// keep gives the old slice when the new one says the same.
+// keep gives the old slice when the new one says the same, else a copy.
 func keep(old, members []Member) []Member {
 	if slices.Equal(old, members) {
 		return old
 	}
-	return members
+	return slices.Clone(members)
 }
 
 // own gives what the pool's own nodes answer; nothing if they cannot.
@@ -150,20 +152,21 @@ func (m *Machine) own(p *pool) (members []Member, active string) {
 	if n == nil {
 		return nil, p.Active
 	}
-	return []Member{n.member(in)}, n.Name
+	return append(p.spare[:0], n.member(in)), n.Name
 }
 
 // every gives the serving nodes of a pool, without those that fail and are not
 // answered yet, as long as there are others (N12); or, where there is none,
 // those whose first result is not in (A1, N10).
-func (p *pool) every() (members []Member) {
+func (p *pool) every() []Member {
+	members := p.spare[:0]
 	for _, which := range [...]func(*node) [families]bool{p.admits, (*node).serves, (*node).may} {
 		for _, n := range p.nodes {
 			if in := which(n); in != [families]bool{} {
 				members = append(members, n.member(in))
 			}
 		}
-		if members != nil {
+		if len(members) > 0 {
 			return members
 		}
 	}
@@ -203,7 +206,8 @@ func (p *pool) had(n *node) (in [families]bool) {
 // held gives the members of a pool that does not move by itself: those that it
 // has, without what an operator or the configuration has taken away, and with
 // what an operator has put back (C3).
-func (p *pool) held() (members []Member) {
+func (p *pool) held() []Member {
+	members := p.spare[:0]
 	for _, n := range p.nodes {
 		if n.taken() {
 			continue

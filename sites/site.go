@@ -36,7 +36,10 @@ type site struct {
 	busy    bool // any result may change something
 	isDirty bool
 	stored  bool // to be stored after this Step
-	next    time.Duration
+	// next is when the site must be looked at again, slot its place in the
+	// calendar.
+	next time.Duration
+	slot int
 }
 
 // evaluate brings a site up to date: is it seen, and what of its nodes. Pools

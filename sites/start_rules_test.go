@@ -265,7 +265,7 @@ func TestS5Watchdog(t *testing.T) {
 			want: `probe_stale berlin/a
 				berlin/a=up
 				berlin=own 10.1.0.11, 10.1.0.12
-				berlin/a answers and serves. Its probes have given no result for 9m2s; nothing of it moves until they do.
+				berlin/a serves. Its probes have given no result for 9m2s; nothing of it moves until they do.
 				probe_fresh berlin/a`,
 		}, {
 			name: "a stale node is not switched to",

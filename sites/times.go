@@ -50,8 +50,9 @@ func (m *Machine) retire(s *site) {
 	}
 }
 
-// drop takes a node out of the site and of its pools.
+// drop takes a former incarnation out of the site and of its pools.
 func (s *site) drop(n *node) {
+	n.heir.former = nil
 	gone := func(x *node) bool { return x == n }
 	s.nodes = slices.DeleteFunc(s.nodes, gone)
 	for _, p := range s.pools {

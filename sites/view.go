@@ -160,7 +160,7 @@ func (m *Machine) View() []SiteView {
 
 func (m *Machine) viewNode(n *node) NodeView {
 	v := NodeView{
-		Name: n.Name, Word: n.word(), Measured: n.measured(), Answers: n.answers(), Addresses: n.answered(),
+		Name: n.Name, Word: n.word(), Measured: n.measured(), Answers: !n.disabled() && n.answers(), Addresses: n.answered(),
 		Ordered: copied(n.ordered()), Explain: m.ExplainNode(n.site.Name + "/" + n.Name),
 	}
 	if at, ok := m.nextMove(n); ok {

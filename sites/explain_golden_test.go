@@ -1,0 +1,166 @@
+package sites
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// explained are the states that people ask about at three in the morning.
+var explained = []ruleTest{
+	{name: "pending, not yet probed", in: `0s explain berlin/a`},
+	{name: "pending, no answer", in: `0s down berlin/a
+		10s explain berlin/a`},
+	{name: "pending, unknown", in: `0s unknown berlin/a
+		10s explain berlin/a`},
+	{name: "pending, answers, the site not yet seen", in: `0s down berlin resolver 10.1.0.1
+		10s explain berlin/a`},
+	{name: "up", in: `10s explain berlin/a`},
+	{name: "up, active", in: `10s explain hamburg/a`},
+	{name: "up, stands by", in: `10s explain hamburg/b`},
+	{name: "up, unknown", in: `60s unknown berlin/a
+		70s explain berlin/a`},
+	{name: "up after a start, not yet probed", in: `60s restart 10s
+		70s explain berlin/a`},
+	{name: "up, stale", in: `60s mute berlin/a
+		2m explain berlin/a`},
+	{name: "up, not judged", cfg: func(c *Config) { c.Sites[0].Nodes[0].Addresses = addrs("fd00:1::11") }, in: `10s explain berlin/a`},
+	{name: "failing", in: `60s down berlin/a
+		73s tick
+		73s explain berlin/a`},
+	{name: "failing, has answered once", in: `60s down berlin/a
+		70s up berlin/a
+		73s tick
+		73s explain berlin/a`},
+	{name: "failing, unknown since", in: `60s down berlin/a
+		65s unknown berlin/a
+		73s explain berlin/a`},
+	{name: "failing, the resolver silent", in: `60s down berlin/a
+		60s down berlin resolver 10.1.0.1
+		70s explain berlin/a
+		90s explain berlin/a`},
+	{name: "failing, the site down", in: `60s down berlin
+		90s explain berlin/a`},
+	{name: "failing, its time over", in: `60s down berlin/a
+		90s hold
+		92s tick
+		92s explain berlin/a`},
+	{name: "failing, paused", in: `60s down berlin/a
+		70s pause berlin
+		2m explain berlin/a`},
+	{name: "failing, without failover", cfg: func(c *Config) { c.Sites[0].Nodes[0].Failover = false }, in: `60s down berlin/a
+		2m explain berlin/a`},
+	{name: "failing, no witness", cfg: func(c *Config) { c.Sites[0].Witnesses, c.Sites[0].NoWitness = nil, true }, in: `60s down berlin/a
+		73s tick
+		73s explain berlin/a`},
+	{name: "failing, two witnesses", cfg: twoWitnesses(true), in: `60s down berlin/a
+		73s tick
+		73s explain berlin/a`},
+	{name: "failing in one family", cfg: func(c *Config) {
+		c.Sites[0].Nodes[0].Addresses = addrs("10.1.0.11", "fd00:1::11")
+		c.Sites[0].Witnesses = append(c.Sites[0].Witnesses, Witness{Name: "resolver fd00:1::1", Addr: addrs("fd00:1::1")[0]})
+	}, in: `60s down fd00:1::11
+		73s tick
+		73s explain berlin/a`},
+	{name: "out", in: `60s down berlin/a
+		5m explain berlin/a`},
+	{name: "out, answers once", in: `60s down berlin/a
+		5m up berlin/a
+		5m2s explain berlin/a`},
+	{name: "recovering", in: `60s down berlin/a
+		5m up berlin/a
+		6m explain berlin/a`},
+	{name: "recovering, failed once", in: `60s down berlin/a
+		5m up berlin/a
+		6m down berlin/a
+		6m2s explain berlin/a`},
+	{name: "recovering, ready", cfg: func(c *Config) { c.Sites[0].Nodes[0].Failback = FailbackManual }, in: `60s down berlin/a
+		5m up berlin/a
+		6m explain berlin/a
+		20m explain berlin/a`},
+	{name: "recovering, paused", in: `60s down berlin/a
+		5m up berlin/a
+		6m pause berlin
+		7m explain berlin/a`},
+	{name: "returning", in: `60s maintenance berlin/a
+		60s down berlin/a
+		2m maintenance_end berlin/a
+		3m explain berlin/a`},
+	{name: "maintenance", in: `60s maintenance berlin/a for=2h
+		2m explain berlin/a
+		2m down berlin/a
+		3m explain berlin/a`},
+	{name: "maintenance by a window", cfg: window("1 12 * * *", time.Hour, 0), in: `2m explain berlin/a`},
+	{name: "disabled", in: `60s disable berlin/a
+		2m explain berlin/a`},
+	{name: "changed address", reload: []func(*Config){address(0, "10.1.0.99")}, in: `60s down 10.1.0.99
+		60s reload 0
+		70s explain berlin/a`},
+	{name: "site seen", in: `10s explain site berlin`},
+	{name: "site silent for a while", in: `60s down berlin
+		70s tick
+		70s explain site berlin`},
+	{name: "site down", in: `60s down berlin
+		2m explain site berlin`},
+	{name: "site with a silent resolver", in: `60s down berlin resolver 10.1.0.1
+		2m explain site berlin`},
+	{name: "site after a start", in: `60s down berlin
+		2m restart 10s
+		2m12s explain site hamburg`},
+	{name: "controller isolated", in: `60s down berlin
+		60s down hamburg
+		2m explain site berlin`},
+	{name: "no witness", cfg: func(c *Config) { c.Sites[0].Witnesses, c.Sites[0].NoWitness = nil, true }, in: `10s explain site berlin`},
+	{name: "pool of its own", in: `10s explain berlin
+		10s explain hamburg`},
+	{name: "pool with one node out", in: `60s down hamburg/a
+		2m explain hamburg`},
+	{name: "pool by an emergency site", cfg: emergencies("berlin>hamburg"), in: `60s down berlin/a
+		60s down berlin/b
+		2m explain berlin
+		2m down hamburg
+		3m explain berlin`},
+	{name: "pool with a last resort", in: `60s down berlin/a
+		60s down berlin/b
+		2m explain berlin`},
+	{name: "pool paused", in: `60s pause berlin for=1h
+		2m explain berlin`},
+	{name: "pool with a change near", in: `60s down berlin/a
+		80s explain berlin`},
+	{name: "pool, restarted, not yet seen", in: `60s restart 10s
+		70s explain berlin`},
+}
+
+// The sentences are what people act on when it matters: a wrong one costs an
+// hour. (Run with -update and read the difference.)
+func TestExplanations(t *testing.T) {
+	var b strings.Builder
+	for _, tt := range explained {
+		d := newDriver(t, usual(tt.cfg))
+		d.reloads = tt.reload
+		d.play(tt.in)
+		b.WriteString(tt.name + ":\n")
+		for _, text := range d.seen {
+			b.WriteString("    " + text + "\n")
+		}
+	}
+	const name = "testdata/explanations.txt"
+	if *update {
+		if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("explanations (-want +got):\n%s", diff)
+	}
+}
