@@ -22,7 +22,7 @@ import (
 // Detail is what one probe has seen on its way to its verdict, for people. What
 // the probe has no part in stays empty. All texts are printable.
 type Detail struct {
-	// Address is what was connected to or sent to, with its port.
+	// Address is what was connected to or sent to, with its port if there is one.
 	Address string `json:"address,omitempty"`
 	// Steps in the order in which they ended.
 	Steps       []Step           `json:"steps,omitempty"`
@@ -30,7 +30,10 @@ type Detail struct {
 	HTTP        *SeenHTTP        `json:"http,omitempty"`
 	DNS         *SeenDNS         `json:"dns,omitempty"`
 	Echoes      []SeenEcho       `json:"echoes,omitempty"`
-	Command     *SeenCommand     `json:"command,omitempty"`
+	// EchoesSent is how many were asked for. A probe that is observed waits for
+	// all of them, where others are content with the first.
+	EchoesSent int          `json:"echoes_sent,omitempty"`
+	Command    *SeenCommand `json:"command,omitempty"`
 }
 
 // Step is one step of a probe: "connect", "tls", "first_byte" (from the request
@@ -224,6 +227,13 @@ func (o *Observer) message(m *dns.Msg) {
 		s.Answer = append(s.Answer, printable(strings.ReplaceAll(rr.String(), "\t", " "), maxLine))
 	}
 	o.note(func(d *Detail) { d.DNS = s })
+}
+
+func (o *Observer) sent(to netip.Addr, echoes int) {
+	if o == nil {
+		return
+	}
+	o.note(func(d *Detail) { d.Address, d.EchoesSent = to.String(), echoes })
 }
 
 func (o *Observer) echo(e SeenEcho) {

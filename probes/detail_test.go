@@ -3,11 +3,13 @@ package probes
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -120,6 +122,24 @@ func TestDetailContents(t *testing.T) {
 	_, d = observe(t, DNS{Name: "a.example.lan", Port: dnsServer(t, []reply{answer}, nil)}, soon)
 	if diff := cmp.Diff(&SeenDNS{Rcode: "NOERROR", Authoritative: true, Answer: []string{"a.example.lan. 60 IN A 10.1.0.1"}}, d.DNS); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A machine without buffers would be kept busy by a probe that tries again at
+// once and without an end.
+func TestICMPWithoutBuffers(t *testing.T) {
+	var e echo
+	done, returned := make(chan struct{}), false
+	go func() {
+		defer close(done)
+		e.notSent(nil, syscall.EHOSTUNREACH) // the pinger's own business
+		returned = true
+		e.notSent(nil, syscall.ENOBUFS)
+		returned = false
+	}()
+	<-done
+	if !returned || !errors.Is(e.sendErr, syscall.ENOBUFS) {
+		t.Errorf("%v, %v", returned, e.sendErr)
 	}
 }
 

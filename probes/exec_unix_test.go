@@ -64,9 +64,6 @@ func TestExec(t *testing.T) {
 			if verdict(c) != tt.want || !strings.HasPrefix(c.Text, tt.text) {
 				t.Errorf("got %+v (%s), want %+v (%s)", verdict(c), c.Text, tt.want, tt.text)
 			}
-			if tt.timeout != soon && c.Duration > tt.timeout+slack(tt.timeout) {
-				t.Errorf("took %v: too late to count", c.Duration)
-			}
 			if n := len([]rune(c.Text)); n > maxLine+100 {
 				t.Errorf("a text of %d characters", n)
 			}

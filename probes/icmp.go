@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -82,15 +83,19 @@ func (p ICMP) probe(ctx context.Context, addr netip.Addr) sites.Check {
 	if err != nil {
 		return at.failed(ctx, err)
 	}
-	// The pinger would try again and again, without an end, where sending is
-	// forbidden (EACCES), as by a route of the type "prohibit".
 	if err := tryRoute(addr); err != nil {
 		return at.failed(ctx, err)
 	}
-	e := echo{pinger: p.pinger(addr, mode, at.timeout)}
+	e := echo{pinger: p.pinger(addr, mode, at.timeout), observer: watch(ctx)}
 	e.pinger.OnRecv = e.received
-	e.pinger.OnSendError = func(_ *probing.Packet, err error) { e.sendErr = err }
-	return e.judge(ctx, at, e.pinger.RunWithContext(ctx))
+	e.pinger.OnSendError = e.notSent
+	e.pinger.SetLogger(sendWatch{e: &e})
+	if e.observer != nil {
+		e.pinger.Interval = min(e.pinger.Interval, 100*time.Millisecond)
+	}
+	err = e.pinger.RunWithContext(ctx)
+	e.observer.sent(addr, e.pinger.PacketsSent)
+	return e.judge(ctx, at, err)
 }
 
 func (p ICMP) pinger(addr netip.Addr, mode ICMPMode, timeout time.Duration) *probing.Pinger {
@@ -105,7 +110,6 @@ func (p ICMP) pinger(addr netip.Addr, mode ICMPMode, timeout time.Duration) *pro
 	pinger := probing.New("")
 	pinger.SetIPAddr(&net.IPAddr{IP: addr.AsSlice(), Zone: addr.Zone()})
 	pinger.SetPrivileged(mode == ICMPPrivileged)
-	pinger.SetLogger(probing.NoopLogger{})
 	pinger.RecordRtts, pinger.RecordTTLs = false, false
 	pinger.Count = packets
 	pinger.Interval = max(timeout/time.Duration(packets), time.Millisecond)
@@ -116,10 +120,43 @@ func (p ICMP) pinger(addr netip.Addr, mode ICMPMode, timeout time.Duration) *pro
 // echo is one run of a pinger. Its fields belong to the goroutine that sends
 // and receives until the run has ended.
 type echo struct {
-	pinger  *probing.Pinger
-	sendErr error
-	answers int
-	rtt     time.Duration
+	pinger   *probing.Pinger
+	observer *Observer
+	sendErr  error
+	refusals int // of sending, as forbidden
+	answers  int
+	rtt      time.Duration
+}
+
+// notSent takes the error of a packet that was not sent. Where the kernel has
+// no buffers left, the pinger would try again at once and without an end: that
+// takes the last of the processor as well, so the run ends instead.
+func (e *echo) notSent(_ *probing.Packet, err error) {
+	e.sendErr = err
+	if errors.Is(err, syscall.ENOBUFS) {
+		runtime.Goexit()
+	}
+}
+
+// sendWatch is the pinger's log. Nothing is written, but the pinger says here,
+// and nowhere else, that sending was forbidden (EACCES): it takes the address
+// for a broadcast address then and tries again, without an end where a rule of
+// this machine forbids it. The second time the run ends: the pinger stops when
+// its goroutine has gone.
+type sendWatch struct {
+	probing.NoopLogger
+	e *echo
+}
+
+// Infof implements [probing.Logger].
+func (w sendWatch) Infof(format string, _ ...any) {
+	if format != "Pinging a broadcast address" {
+		return
+	}
+	if w.e.refusals++; w.e.refusals > 1 {
+		w.e.sendErr = syscall.EACCES
+		runtime.Goexit()
+	}
 }
 
 func (e *echo) received(p *probing.Packet) {
@@ -127,6 +164,10 @@ func (e *echo) received(p *probing.Packet) {
 		e.rtt = p.Rtt
 	}
 	e.answers++
+	if e.observer != nil { // who wants to see them all
+		e.observer.echo(SeenEcho{Sequence: p.Seq, RTT: p.Rtt, TTL: p.TTL})
+		return
+	}
 	e.pinger.Stop()
 }
 

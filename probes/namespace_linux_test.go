@@ -283,3 +283,37 @@ func TestICMPInNamespace(t *testing.T) {
 		}
 	}
 }
+
+// A rule of this machine that forbids echo requests alone would have every
+// probe try again and again, taking all of a processor, and then count as an
+// outage.
+func TestICMPForbidden(t *testing.T) {
+	prober, _ := world(t)
+	prober.ip(t, "rule add ipproto icmp prohibit")
+	for _, group := range []string{"0 2147483647", "1 0"} { // unprivileged, privileged
+		prober.sysctl(t, "ipv4/ping_group_range", group)
+		prober.do(t, func() {
+			const timeout = 5 * time.Second
+			c := ask(t, ICMP{}, "10.99.0.2", timeout)
+			if verdict(c) != (want{sites.Unknown, CauseLocalPermission}) || c.Duration > timeout/2 {
+				t.Errorf("%+v", c)
+			}
+		})
+	}
+}
+
+// People who ask why a node counts as up or down would not see its echoes.
+func TestICMPDetail(t *testing.T) {
+	prober, _ := world(t)
+	prober.do(t, func() {
+		c, d := observe(t, ICMP{}, soon)
+		if c.Outcome != sites.Up || len(d.Echoes) != 3 || d.EchoesSent != 3 || d.Address != "127.0.0.1" {
+			t.Errorf("%+v: %+v", c, d)
+		}
+		for i, e := range d.Echoes {
+			if e.Sequence != i || e.RTT <= 0 {
+				t.Errorf("%+v", e)
+			}
+		}
+	})
+}
