@@ -35,6 +35,7 @@ const (
 	Paused                Kind = "paused"
 	Resumed               Kind = "resumed"
 	MoveHeld              Kind = "move_held"
+	MoveHeldEnded         Kind = "move_held_ended"
 	WindowSkipped         Kind = "window_skipped"
 	QuarantineStarted     Kind = "quarantine_started"
 	QuarantineEnded       Kind = "quarantine_ended"
@@ -61,7 +62,7 @@ func Kinds() []Kind {
 		FailoverOutage, FailoverSwitch, FailoverFailback, FailoverMaintenance, NodeDisabled, NodeEnabled,
 		NodeOffline, NodeOnline, ProbeNeverUp, ProbeFailed, ProbeRecovered, ProbeStale, ProbeFresh,
 		SiteDown, SiteUp, ResolverDown, ResolverUp, ControllerIsolated, ControllerReconnected, ClockSuspect,
-		PoolOutageStarted, PoolOutageResolved, Paused, Resumed, MoveHeld, WindowSkipped,
+		PoolOutageStarted, PoolOutageResolved, Paused, Resumed, MoveHeld, MoveHeldEnded, WindowSkipped,
 		QuarantineStarted, QuarantineEnded, MassFailure, MassFailureEnded, DrillStarted, DrillEnded, RestartLoop,
 		CertificateExpiring, CertificateRenewed,
 		ConfigReloaded, ConfigRejected, StoreFailed, StoreRecovered,

@@ -29,7 +29,7 @@ func (s *site) open() (list []alert) {
 		add(p.Outage, Event{Kind: PoolOutageResolved, Pool: p.Name})
 		if p.Paused != nil {
 			add(p.Paused.Event, Event{Kind: Resumed, Pool: p.Name})
-			add(p.Held, Event{Kind: Resumed, Pool: p.Name})
+			add(p.Held, Event{Kind: MoveHeldEnded, Pool: p.Name})
 		}
 	}
 	return list

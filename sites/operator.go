@@ -204,11 +204,9 @@ func (m *Machine) pauses(s *site, c *Command) Reply {
 // asked for at once (C3).
 func (m *Machine) resume(p *pool, reason, by string) {
 	resolves := p.Paused.Event
-	if p.Held != 0 {
-		resolves, p.Held = p.Held, 0
-	}
 	m.poolEvent(p, Event{Kind: Resumed, Resolves: resolves, By: by, Reason: reason, Text: p.site.Name + "/" + p.Name + " moves by itself again."})
 	p.Paused = nil
+	m.endHeld(p, "it is not paused any more")
 	m.changed(p.site)
 	for _, n := range p.nodes {
 		n.again()

@@ -125,6 +125,7 @@ func TestC3Pause(t *testing.T) {
 				node_offline berlin/a
 				move_held berlin
 				resumed berlin
+				move_held_ended berlin
 				failover_outage berlin/a`,
 		}, {
 			name: "recovering it stays so, and is back with the resume",

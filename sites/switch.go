@@ -68,15 +68,46 @@ func (m *Machine) holdBack(p *pool, why string) {
 	m.changed(p.site)
 }
 
-// judgeHeld looks for members of a paused pool that no longer serve.
-func (m *Machine) judgeHeld(p *pool) {
-	if p.Paused == nil || p.Held != 0 {
+// endHeld tells that no move is held back any more.
+func (m *Machine) endHeld(p *pool, why string) {
+	if p.Held == 0 {
 		return
 	}
+	m.poolEvent(p, Event{Kind: MoveHeldEnded, Resolves: p.Held, Text: "No move of " + p.label() + " is held back any more: " + why + "."})
+	p.Held = 0
+	m.changed(p.site)
+}
+
+// judgeHeld looks for a move that the pause of a pool holds back: a member that
+// no longer serves, or one that has failed for its whole time.
+func (m *Machine) judgeHeld(p *pool) {
+	if p.Paused == nil {
+		return
+	}
+	waits := false
 	for _, x := range p.Members {
-		if n := p.find(x.Node, x.Replaced); n != nil && n.serves() == [families]bool{} && !n.taken() {
+		n := p.find(x.Node, x.Replaced)
+		switch {
+		case n == nil || n.taken():
+		case n.serves() == [families]bool{}:
 			m.holdBack(p, n.site.Name+"/"+n.Name+" is out")
 			return
+		default:
+			waits = waits || n.overdue()
 		}
 	}
+	if !waits {
+		m.endHeld(p, "its nodes answer again")
+	}
+}
+
+// overdue says whether a line of the node has failed for its whole time and
+// would be out if nothing held it back.
+func (n *node) overdue() bool {
+	for _, l := range n.lines {
+		if l != nil && l.judged() && l.Word == WordFailing && l.Offline != 0 {
+			return true
+		}
+	}
+	return false
 }

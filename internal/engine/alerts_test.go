@@ -27,12 +27,17 @@ var resolves = map[sites.Kind][]sites.Kind{
 	sites.FailoverMaintenance:   {sites.FailoverMaintenance},
 	sites.NodeEnabled:           {sites.NodeDisabled},
 	sites.NodeDisabled:          {sites.NodeDisabled}, // said anew
+	sites.MoveHeldEnded:         {sites.MoveHeld},
+	sites.DrillEnded:            {sites.DrillStarted},
+	sites.QuarantineEnded:       {sites.QuarantineStarted},
+	sites.MassFailureEnded:      {sites.MassFailure},
 }
 
 // once are the kinds of which a subject has one at a time, or one on each line.
 var once = map[sites.Kind]int{
 	sites.NodeOffline: 2, sites.FailoverOutage: 2, sites.SiteDown: 1, sites.ResolverDown: 1, sites.ControllerIsolated: 1,
 	sites.PoolOutageStarted: 1, sites.Paused: 1, sites.ProbeNeverUp: 12, sites.ProbeFailed: 12, sites.ProbeStale: 2, sites.NodeDisabled: 1,
+	sites.MoveHeld: 1, sites.DrillStarted: 1, sites.QuarantineStarted: 1, sites.MassFailure: 1,
 }
 
 // take enters the events of a turn.
