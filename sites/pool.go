@@ -18,6 +18,8 @@ type pool struct {
 	said spoken
 	// spare is room to work out an answer in: most are the one that stands.
 	spare []Member
+	// hint is where in Members the next node is likely to be found.
+	hint int
 }
 
 // spoken is what events about a pool compare.
@@ -193,12 +195,19 @@ func (p *pool) admits(n *node) [families]bool {
 // had says in which families the node is answered already. (By a reload it may
 // have no address in one of them any more.)
 func (p *pool) had(n *node) (in [families]bool) {
-	for _, x := range p.Members {
-		if x.Node == n.Name && x.Replaced == n.Replaced {
-			for f := range in {
-				in[f] = x.In[f] && n.gives(Family(f))
-			}
+	// Nodes are mostly asked for in the order of the members: where the last
+	// one was found, the next is not far.
+	for k := range p.Members {
+		i := (p.hint + k) % len(p.Members)
+		x := &p.Members[i]
+		if x.Node != n.Name || x.Replaced != n.Replaced {
+			continue
 		}
+		p.hint = i + 1
+		for f := range in {
+			in[f] = x.In[f] && n.gives(Family(f))
+		}
+		return in
 	}
 	return in
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/app"
 	"github.com/dnsteer/dnsteer/internal/cli"
-	"github.com/dnsteer/dnsteer/internal/demo"
+	"github.com/dnsteer/dnsteer/cmd/dnsteer/demo"
 	"github.com/dnsteer/dnsteer/internal/sdnotify"
 )
 

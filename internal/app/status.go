@@ -77,12 +77,7 @@ func problems(st *api.Status) []string {
 			}
 		}
 		for j := range s.Nodes {
-			switch n := &s.Nodes[j]; n.Word {
-			case sites.WordUp:
-				if n.Stale {
-					minor = append(minor, n.Explain)
-				}
-			default:
+			if n := &s.Nodes[j]; troubled(n) {
 				minor = append(minor, n.Explain)
 			}
 		}
@@ -94,6 +89,21 @@ func problems(st *api.Status) []string {
 		add("The configuration on the disk was rejected; the last good one is in place: %s", st.Config.Error)
 	}
 	return append(list, minor...)
+}
+
+// troubled says whether a node needs a look. What an operator has ordered does
+// not, nor does a new node that answers.
+func troubled(n *sites.NodeView) bool {
+	switch n.Word {
+	case sites.WordUp:
+		return n.Stale
+	case sites.WordMaintenance, sites.WordDisabled:
+		return false
+	case sites.WordPending:
+		return !n.Answers
+	default:
+		return true
+	}
 }
 
 // services gives what each site's clients get for each service. It is called in

@@ -16,7 +16,7 @@ var intro string
 // Reference gives docs/configuration.md, made from the types that are decoded.
 func Reference() []byte {
 	var b strings.Builder
-	b.WriteString(intro)
+	b.WriteString(strings.ReplaceAll(intro, "](../../docs/", "](")) // it moves to docs
 	all := sections()
 	written := make(map[reflect.Type]bool)
 	for _, s := range all {

@@ -55,7 +55,7 @@ type demo struct {
 
 // Run runs the demo until ctx ends or the keyboard says so.
 func Run(ctx context.Context, opt Options) (err error) {
-	dir, err := os.MkdirTemp("", "dnsteer-demo-")
+	dir, err := folder()
 	if err != nil {
 		return fmt.Errorf("make a folder for the demo: %w", err)
 	}
@@ -93,6 +93,23 @@ const (
 	resolvePort = 5300
 	portTries   = 8
 )
+
+// folder makes the demo's folder: always the same, so that the commands to try
+// are, unless another demo has it.
+func folder() (string, error) {
+	dir := filepath.Join(os.TempDir(), "dnsteer-demo")
+	err := os.Mkdir(dir, 0o700)
+	if err == nil {
+		return dir, nil
+	}
+	conn, err := net.DialTimeout("unix", filepath.Join(dir, api.SocketName), time.Second)
+	if err == nil {
+		_ = conn.Close()
+	} else if os.RemoveAll(dir) == nil && os.Mkdir(dir, 0o700) == nil {
+		return dir, nil // one that was killed has left it
+	}
+	return os.MkdirTemp("", "dnsteer-demo-")
+}
 
 // open starts the sites, which lie in 127.1.0.0/16 and 127.2.0.0/16, so that
 // nothing of the demo can be reached from elsewhere.
@@ -180,7 +197,7 @@ dns:
 defaults:
 %s  probes: [{type: http, url: "http://{address}:%d/healthz"}]
 sites:
-`, filepath.Join(d.dir, "state"), d.opt.DNS.String(), settings, d.nodes[0].addr.Port())
+`, d.dir, d.opt.DNS.String(), settings, d.nodes[0].addr.Port())
 	for i, p := range d.places {
 		mode, other := "active_active", d.places[1-i].name
 		if i == 1 {
@@ -201,7 +218,7 @@ func (d *demo) ready(ctx context.Context, stop func(), a *app.App) {
 	d.app = a
 	d.find(ctx)
 	host, port, _ := net.SplitHostPort(d.upstream())
-	socket := filepath.Join(d.dir, "state", api.SocketName)
+	socket := filepath.Join(d.dir, api.SocketName)
 	d.screen.printf(`dnsteer demo: two sites on this machine, %s and %s, each with two nodes and a resolver.
 berlin is active_active: both of its nodes are answered. hamburg is active_passive.
 Each is the other's emergency site. A node is taken out of DNS after 30 s, and only
