@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,10 +12,11 @@ import (
 func (b *builder) services() {
 	type hostAtSite struct{ host, site string }
 	taken := make(map[hostAtSite]Pos)
+	with := b.sitesByPool()
 	for i := range b.file.Services {
 		k := &b.file.Services[i]
 		fillDefaults(k, false)
-		s := sites.Service{Pool: k.Pool.V, Sites: b.serviceSites(k), TTL: k.TTL.V}
+		s := sites.Service{Pool: k.Pool.V, Sites: b.serviceSites(k, with), TTL: k.TTL.V}
 		seen := newNames(b.report, "host")
 		for _, h := range k.Hosts {
 			host := string(h.V)
@@ -35,28 +37,33 @@ func (b *builder) services() {
 	}
 }
 
-// serviceSites gives the sites of a service: those that are named, or all that
-// have its pool.
-func (b *builder) serviceSites(k *serviceKeys) []string {
-	var with, pools []string
+// sitesByPool gives the sites that have a pool of a name, in their order.
+func (b *builder) sitesByPool() map[string][]string {
+	with := make(map[string][]string)
 	for i := range b.cfg.Sites.Sites {
 		s := &b.cfg.Sites.Sites[i]
+		if b.siteAt[s.Name] != i {
+			continue
+		}
 		for _, p := range s.Pools {
-			pools = append(pools, p.Name)
-			if p.Name == k.Pool.V && b.siteAt[s.Name] == i {
-				with = append(with, s.Name)
-			}
+			with[p.Name] = append(with[p.Name], s.Name)
 		}
 	}
-	slices.Sort(pools)
+	return with
+}
+
+// serviceSites gives the sites of a service: those that are named, or all that
+// have its pool.
+func (b *builder) serviceSites(k *serviceKeys, byPool map[string][]string) []string {
+	with := byPool[k.Pool.V]
 	if len(k.Sites) == 0 {
 		switch {
 		case len(b.file.Sites) == 0:
 			b.fault(k.At, "a service needs a site with nodes, expected at least one under \"sites\"")
 		case len(with) == 0:
-			b.unknownName(Value[string]{V: k.Pool.V, At: k.Pool.At.or(k.At)}, "there is no pool", slices.Compact(pools))
+			b.unknownName(Value[string]{V: k.Pool.V, At: k.Pool.At.or(k.At)}, "there is no pool", slices.Sorted(maps.Keys(byPool)))
 		}
-		return with
+		return slices.Clone(with)
 	}
 	var list []string
 	seen := newNames(b.report, "site")
