@@ -33,6 +33,7 @@ type Machine struct {
 	nodeEvents []Event
 	poolEvents []Event
 	dirtySites []*site // in no order
+	steps      uint64  // how many have been begun
 	calendar   calendar
 }
 
@@ -101,6 +102,7 @@ func (m *Machine) begin(now Instant) {
 	blind := m.stepped && gap > 5*m.shortest
 	jumped := (now.Wall.Sub(m.now.Wall) - gap).Abs() > wallJump
 	m.now, m.stepped = now, true
+	m.steps++
 	m.fx = Effects{
 		Events: m.fx.Events[:0], Probe: m.fx.Probe[:0], Touched: m.fx.Touched[:0],
 		Stored: m.fx.Stored[:0], Subjects: m.fx.Subjects, StoredGlobal: m.fx.StoredGlobal,

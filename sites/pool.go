@@ -20,6 +20,8 @@ type pool struct {
 	spare []Member
 	// hint is where in Members the next node is likely to be found.
 	hint int
+	// touched is the Step that has named the pool last.
+	touched uint64
 }
 
 // spoken is what events about a pool compare.
@@ -64,23 +66,25 @@ func (m *Machine) decide() {
 	}
 	for _, s := range m.inOrder() {
 		for _, p := range s.pools {
-			m.touch(PoolID{s.index, p.index})
+			m.touch(p)
 			m.report(p)
 			m.judgeHeld(p)
 		}
 		for _, d := range s.dependents {
 			for _, p := range d.pools {
 				if p.From == s.Name {
-					m.touch(PoolID{d.index, p.index})
+					m.touch(p)
 				}
 			}
 		}
 	}
 }
 
-func (m *Machine) touch(id PoolID) {
-	if !slices.Contains(m.fx.Touched, id) {
-		m.fx.Touched = append(m.fx.Touched, id)
+// touch names a pool whose answer may be another than before, once in a Step.
+func (m *Machine) touch(p *pool) {
+	if p.touched != m.steps {
+		p.touched = m.steps
+		m.fx.Touched = append(m.fx.Touched, PoolID{p.site.index, p.index})
 	}
 }
 
