@@ -18,11 +18,11 @@ type crowd struct {
 	now     time.Duration
 	step    time.Duration
 	results [1]sites.Result
-	up      [1]sites.Check
-	down    [1]sites.Check
+	up      []sites.Check // of a node's probes
+	down    []sites.Check
 }
 
-func newCrowd(perSite, siteCount int, threshold time.Duration) *crowd {
+func newCrowd(perSite, siteCount int, threshold time.Duration, more ...sites.Probe) *crowd {
 	const interval = 5 * time.Second
 	cfg := &sites.Config{}
 	for i := range siteCount {
@@ -37,7 +37,7 @@ func newCrowd(perSite, siteCount int, threshold time.Duration) *crowd {
 			s.Nodes = append(s.Nodes, sites.Node{
 				Name: fmt.Sprintf("n%d", j), Addresses: []netip.Addr{netip.AddrFrom4([4]byte{20 + byte(j>>8), byte(i >> 8), byte(i), byte(j)})},
 				Threshold: threshold, Grace: 5 * time.Minute, Rise: 2, Interval: interval, Timeout: 2 * time.Second,
-				Probes: []sites.Probe{{Name: "tcp", Key: "tcp 443", Steer: true}}, Failover: true,
+				Probes: append([]sites.Probe{{Name: "tcp", Key: "tcp 443", Steer: true}}, more...), Failover: true,
 			})
 			all = append(all, j)
 		}
@@ -45,8 +45,10 @@ func newCrowd(perSite, siteCount int, threshold time.Duration) *crowd {
 		cfg.Sites = append(cfg.Sites, s)
 	}
 	c := &crowd{now: time.Hour}
-	c.up[0] = sites.Check{Outcome: sites.Up, Duration: time.Millisecond}
-	c.down[0] = sites.Check{Outcome: sites.Down, Cause: "timeout", Text: "no answer within 2s", Duration: time.Millisecond}
+	for range 1 + len(more) {
+		c.up = append(c.up, sites.Check{Outcome: sites.Up, Duration: time.Millisecond})
+		c.down = append(c.down, sites.Check{Outcome: sites.Down, Cause: "timeout", Text: "no answer within 2s", Duration: time.Millisecond})
+	}
 	c.m = sites.New(c.instant(), cfg, sites.Saved{})
 	c.targets = c.m.Targets()
 	c.step = interval / time.Duration(len(c.targets))
@@ -68,8 +70,11 @@ func (c *crowd) next(nodes, witnesses bool) sites.Effects {
 	}
 	r := &c.results[0]
 	r.Subject, r.Start, r.Finish = t.Subject, c.now-time.Millisecond, c.now
-	if r.Checks = c.down[:]; up {
-		r.Checks = c.up[:]
+	if r.Checks = c.down; up {
+		r.Checks = c.up
+	}
+	if t.Subject.Node == "" {
+		r.Checks = r.Checks[:1]
 	}
 	return c.m.Step(c.instant(), sites.Input{Results: c.results[:]})
 }
