@@ -98,11 +98,10 @@ func TestKill(t *testing.T) {
 	}
 	until := func(site, node int, want sites.Word) {
 		t.Helper()
-		for word(site, node) != want {
+		for tick := time.NewTicker(5 * time.Millisecond); word(site, node) != want; <-tick.C {
 			if ctx.Err() != nil {
 				t.Fatalf("it is not %s in time", want)
 			}
-			time.Sleep(5 * time.Millisecond)
 		}
 	}
 	for _, s := range []int{0, 1} {
