@@ -23,7 +23,7 @@ func New(now Instant, cfg *Config, saved Saved) *Machine {
 	m.build(cfg)
 	m.leaving = m.lostAlerts(before)
 	for _, s := range m.sites {
-		s.settled, s.downAt, s.lostAt, s.silentAt = false, now.Boot, now.Boot, now.Boot
+		s.settled, s.downAt, s.seenAt, s.answersFrom = false, now.Boot, now.Boot, now.Boot
 		for _, n := range s.nodes {
 			for _, l := range n.lines {
 				if l == nil {
@@ -62,7 +62,7 @@ func (m *Machine) started() {
 
 // thaw makes a site of what was stored; build gives it its configuration.
 func thaw(saved *SavedSite) *site {
-	s := &site{SavedSite: *saved}
+	s := &site{SavedSite: *saved, lostAt: never}
 	for i := range saved.Nodes {
 		n := &node{SavedNode: saved.Nodes[i], site: s}
 		for f, l := range n.SavedNode.Lines {
@@ -158,12 +158,13 @@ func (m *Machine) ttlsOf(c *Site) []time.Duration {
 
 func (m *Machine) buildSite(c *Site, old *site) *site {
 	s := &site{SavedSite: SavedSite{Name: c.Name, Condition: SiteIsUp, Since: m.now.Wall}, cfg: c, ttls: m.ttlsOf(c)}
+	s.lostAt, s.seenAt, s.answersFrom = never, m.now.Boot, m.now.Boot
 	if old == nil {
 		old = &site{}
 	} else {
 		s.SavedSite = old.SavedSite
 		s.settled, s.quietFrom, s.asked, s.askedAt, s.sayAt = old.settled, old.quietFrom, old.asked, old.askedAt, old.sayAt
-		s.lostAt, s.downAt, s.silentAt, s.lineFault = old.lostAt, old.downAt, old.silentAt, old.lineFault
+		s.lostAt, s.downAt, s.lineFault, s.seenAt, s.answersFrom = old.lostAt, old.downAt, old.lineFault, old.seenAt, old.answersFrom
 	}
 	for _, x := range c.Witnesses {
 		w := &witness{family: FamilyOf(x.Addr)}

@@ -14,7 +14,6 @@ import (
 
 // elsewhere are the rules that other packages carry out or test.
 var elsewhere = map[string]string{
-	"N5": "hold is what N3 and N4 test; nothing else is configurable yet",
 	"A8": "the order of the addresses is the DNS server's",
 }
 

@@ -188,7 +188,7 @@ func (m *Machine) ExplainSite(name string) string {
 	case m.Isolated != 0:
 		return "The controller is cut off. All DNS is left alone until it sees a site again."
 	case s.Condition == SiteIsDown:
-		return name + " cannot be seen since " + since + ". Its DNS is left alone: our own line is the likeliest cause."
+		return name + " cannot be seen since " + since + ". " + m.explainDown(s)
 	case s.Condition == SiteResolverDown:
 		return "The resolver of " + name + " does not answer since " + since + ", its nodes do: failover of this site is suspended."
 	case s.cfg.NoWitness:
@@ -200,6 +200,25 @@ func (m *Machine) ExplainSite(name string) string {
 		return fmt.Sprintf("%s: no answer for %s; if that lasts %s its nodes are asked whether the site is there.", s.witnessNames(), dur(m.now.Boot-from), dur(s.cfg.Threshold))
 	}
 	return name + " is seen."
+}
+
+// explainDown says what becomes of a site that cannot be seen (N5).
+func (m *Machine) explainDown(s *site) string {
+	const left = "Its DNS is left alone: our own line is the likeliest cause."
+	switch proof, since := m.provenThroughout(s); {
+	case s.FailedOver:
+		return "Its emergency site steps in (`on_site_down`); its nodes come back when they have answered for their grace."
+	case s.cfg.FailoverAfter == 0 || s.cfg.EmergencySite == "":
+		return left
+	case !s.settled:
+		return left + " (It has not been seen since the start, so its emergency site does not step in.)"
+	case s.lineFault:
+		return left + " (Another site was lost with it, so its emergency site does not step in.)"
+	case proof == "":
+		return left + " (No other site proves at the moment that our line works, so its emergency site does not step in.)"
+	default:
+		return left + " If it alone stays so until " + m.clock(m.wallAt(since+s.cfg.FailoverAfter)) + " while " + proof + " answers, its emergency site steps in."
+	}
 }
 
 // ExplainPool says who serves a pool, and why.

@@ -39,7 +39,7 @@ func (m *Machine) isolation() {
 			}
 		}
 	}
-	m.held = 0
+	m.held, m.again = 0, 0
 	if isolated {
 		return
 	}
@@ -58,7 +58,5 @@ func (m *Machine) isolation() {
 		s.Down = m.site(s, Event{Kind: SiteDown, Text: m.siteDownText(s)})
 		m.changed(s)
 	}
-	if again := m.sitesDown(); again != 0 && (m.held == 0 || again < m.held) {
-		m.held = again
-	}
+	m.again = m.sitesDown()
 }

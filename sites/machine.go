@@ -25,9 +25,10 @@ type Machine struct {
 	braked   time.Duration
 	failures []failure
 	// seenChanged asks for a look at the sites as a whole, and so does held,
-	// until when a site_down is held back (N4).
+	// until when a site_down is held back (N4); again is when a site that is
+	// down may be given up (N5).
 	seenChanged bool
-	held        time.Duration
+	held, again time.Duration
 
 	fx         Effects
 	nodeEvents []Event
@@ -76,7 +77,7 @@ func (m *Machine) Step(now Instant, in Input) Effects {
 		m.judgeBrake()
 		m.evaluateDirty()
 	}
-	if m.seenChanged || m.held != 0 {
+	if m.seenChanged || m.held != 0 || m.again != 0 && now.Boot >= m.again {
 		m.seenChanged = false
 		m.isolation()
 	}
@@ -137,7 +138,7 @@ func (m *Machine) restartClocks() {
 		if s.Condition == SiteIsDown && s.Down == 0 {
 			s.sayAt = now
 		}
-		s.downAt, s.silentAt = now, now
+		s.downAt, s.seenAt, s.answersFrom = now, now, now
 		for _, w := range s.witnesses {
 			w.awaited = now
 		}
@@ -241,8 +242,10 @@ func (m *Machine) finish() Effects {
 	}
 	m.dirtySites = m.dirtySites[:0]
 	next := min(m.now.Boot+m.shortest, m.calendar.next())
-	if m.held != 0 {
-		next = min(next, m.held)
+	for _, at := range [...]time.Duration{m.held, m.again} {
+		if at != 0 {
+			next = min(next, at)
+		}
 	}
 	if m.Mass != 0 {
 		next = min(next, m.braked+brakeEvery)

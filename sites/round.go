@@ -110,9 +110,11 @@ func (m *Machine) verdict(l *line) {
 		}
 		return
 	}
-	text := m.outageText(l)
+	text, first := m.outageText(l), n.wholly()
 	l.enter(m, WordOut)
-	m.countOutage(n)
+	if first {
+		m.countOutage(n)
+	}
 	if l.Outage == 0 {
 		l.Outage = m.node(n, Event{Kind: FailoverOutage, Text: text})
 	}

@@ -29,7 +29,11 @@ func (d *driver) do(what string) {
 		d.seen = append(d.seen, about+" answers "+d.m.givesText(d.m.sites[id.Site].pools[id.Pool]))
 	case "events":
 		for i := range d.events {
-			d.seen = append(d.seen, strings.TrimSpace(string(d.events[i].Kind)+" "+d.events[i].Subject()))
+			text := strings.TrimSpace(string(d.events[i].Kind) + " " + d.events[i].Subject())
+			if d.events[i].Drill {
+				text += " (drill)"
+			}
+			d.seen = append(d.seen, text)
 		}
 		d.events = nil
 	case "texts":
@@ -171,11 +175,13 @@ func (d *driver) command(verb, about string) {
 		case i == 0:
 			site, rest, _ := strings.Cut(word, "/")
 			c.Site = site
-			if c.Verb == Pause || c.Verb == Resume {
+			if c.Verb == Pause || c.Verb == Resume || c.Verb == Switch {
 				c.Pool = rest
 			} else {
 				c.Node = rest
 			}
+		case i == 1 && c.Verb == Switch:
+			c.Node = word
 		case arg == "for":
 			c.For, _ = time.ParseDuration(value)
 		case arg == "force":

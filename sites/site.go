@@ -27,11 +27,12 @@ type site struct {
 	// sayAt is when a site_down that was held back is said (N4).
 	sayAt time.Duration
 
-	// lostAt is since when the site is down, downAt when that was found, and
-	// lineFault that another was lost with it; silentAt is when its witnesses
-	// were last found silent (N5).
-	lostAt, downAt, silentAt time.Duration
-	lineFault                bool
+	// lostAt is since when the site is down, or was the last time, downAt when
+	// that was found, and lineFault that another was lost with it; seenAt is
+	// when it was last seen again, and answersFrom since when its witnesses have
+	// not all been silent (N5).
+	lostAt, downAt, seenAt, answersFrom time.Duration
+	lineFault                           bool
 
 	busy    bool // any result may change something
 	isDirty bool
@@ -95,12 +96,15 @@ func (m *Machine) observe(s *site) {
 	silent, since := s.silence()
 	if !silent {
 		s.asked = false
+		if s.answersFrom == Forever {
+			s.answersFrom = m.now.Boot
+		}
 		if s.witnessed() {
 			m.seen(s)
 		}
 		return
 	}
-	s.silentAt = m.now.Boot
+	s.answersFrom = Forever
 	switch {
 	case s.Condition == SiteIsDown:
 		answering, _ := s.nodesSince(since)
@@ -250,11 +254,12 @@ func (m *Machine) seen(s *site) {
 	was := s.Condition
 	down, resolver, since := s.Down, s.Resolver, s.Since
 	s.Condition, s.Since, s.Down, s.Resolver = SiteIsUp, m.now.Wall, 0, 0
-	s.FailedOver = false
+	s.seenAt = m.now.Boot
 	m.sight(s)
 	if down != 0 {
 		m.site(s, Event{Kind: SiteUp, Resolves: down, Text: m.siteUpText(s, since)})
 	}
+	s.FailedOver = false
 	if resolver != 0 {
 		m.site(s, Event{Kind: ResolverUp, Resolves: resolver, Text: m.resolverUpText(s, since)})
 	}

@@ -148,12 +148,20 @@ func (m *Machine) resolverUpText(s *site, since time.Time) string {
 }
 
 func (m *Machine) siteDownText(s *site) string {
-	return fmt.Sprintf("%s cannot be seen since %s: neither its resolver nor any of its nodes answers%s. Its DNS is left alone: our own line is the likeliest cause.",
+	t := fmt.Sprintf("%s cannot be seen since %s: neither its resolver nor any of its nodes answers%s. Its DNS is left alone: our own line is the likeliest cause.",
 		s.Name, m.clock(s.Since), s.witnessCause())
+	if s.cfg.FailoverAfter > 0 && s.cfg.EmergencySite != "" {
+		t += " If it alone stays so for " + dur(s.cfg.FailoverAfter) + ", its emergency site steps in."
+	}
+	return t
 }
 
 func (m *Machine) siteUpText(s *site, since time.Time) string {
-	return fmt.Sprintf("%s is seen again after %s. Nothing of it was moved meanwhile.", s.Name, dur(m.now.Wall.Sub(since)))
+	t := fmt.Sprintf("%s is seen again after %s.", s.Name, dur(m.now.Wall.Sub(since)))
+	if s.FailedOver {
+		return t + " Its nodes come back when they have answered for their grace."
+	}
+	return t + " Nothing of it was moved meanwhile."
 }
 
 func (s *site) witnessCause() string {
