@@ -17,9 +17,7 @@ import (
 // that it gives is called.
 func waiting(t *testing.T, s *Server, listen string) (at netip.AddrPort, serve func()) {
 	t.Helper()
-	cfg := *s.cfg
-	cfg.Listen = []netip.AddrPort{netip.MustParseAddrPort(listen)}
-	s.cfg = &cfg
+	s.want = []netip.AddrPort{netip.MustParseAddrPort(listen)}
 	if err := s.Listen(); err != nil {
 		t.Fatal(err)
 	}
@@ -68,9 +66,6 @@ func TestManyAtOnce(t *testing.T) {
 				for id := range each {
 					q := ask(names[i], dns.TypeA, 1232)
 					binary.BigEndian.PutUint16(q, uint16(id))
-					if _, err := c.Write(q); err != nil {
-						t.Fatal(err)
-					}
 					// What deserves no answer stands between them.
 					for _, b := range [][]byte{{1, 2, 3}, append([]byte{0, 0, 0x80}, q[3:]...), make([]byte, maxUDP+9)} {
 						if id%7 == 0 {
@@ -78,6 +73,9 @@ func TestManyAtOnce(t *testing.T) {
 								t.Fatal(err)
 							}
 						}
+					}
+					if _, err := c.Write(q); err != nil {
+						t.Fatal(err)
 					}
 				}
 			}
@@ -221,9 +219,7 @@ func TestAnswersWithoutRoomAreLost(t *testing.T) {
 func TestStopOfBatches(t *testing.T) {
 	for _, flooded := range []bool{false, true} {
 		s := lanServer(t)
-		cfg := *s.cfg
-		cfg.Listen = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:0")}
-		s.cfg = &cfg
+		s.want = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:0")}
 		if err := s.Listen(); err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,8 @@ import (
 // inside it.
 type draft struct {
 	*zone
-	nodes map[string]*node
+	nodes map[string]*draftNode
+	top   *draftNode                     // at the apex
 	rrs   map[string]map[uint16][]dns.RR // by owner and type
 	lines []string                       // what the digest is made of
 }
@@ -46,17 +47,12 @@ func (b *builder) addZones() {
 	if len(b.errs) > 0 {
 		return
 	}
-	for _, d := range order {
+	for i, d := range order {
+		d.index = i
 		b.zones[d.wire] = d.zone
-		b.lay(d, drafts)
+		b.zoneList = append(b.zoneList, d.zone)
 	}
-	for _, d := range order {
-		for _, n := range d.nodes {
-			if set := n.find(dns.TypeCNAME); set != nil {
-				set.target = b.land(set.target.name)
-			}
-		}
-	}
+	b.lay(order, drafts)
 }
 
 // deepest gives the deepest zone that holds a name, or nil.
@@ -69,26 +65,6 @@ func deepest(drafts map[string]*draft, wire string) *draft {
 	return nil
 }
 
-// lay puts a zone's names into the snapshot, but for those that zones inside it
-// have.
-func (b *builder) lay(d *draft, drafts map[string]*draft) {
-	for wire, n := range d.nodes {
-		owner := deepest(drafts, wire)
-		if owner == d {
-			b.names[wire] = n
-			b.depth = max(b.depth, labelsOf(wire))
-		} else if owner.wire == wire {
-			b.parents[wire] = n
-		}
-	}
-	// A zone inside another without a delegation has an upper side too.
-	if up := parentOf(d.wire); up != "" {
-		if p := deepest(drafts, up); p != nil && p.nodes[d.wire] == nil {
-			b.parents[d.wire] = &node{wire: d.wire, zone: p.zone}
-		}
-	}
-}
-
 // newDraft sorts a zone's records by name and type.
 func newDraft(z *Zone) (*draft, error) {
 	wire, err := wireName(z.Name)
@@ -97,7 +73,7 @@ func newDraft(z *Zone) (*draft, error) {
 	}
 	d := &draft{
 		zone:  &zone{wire: wire, text: textName(wire)},
-		nodes: map[string]*node{},
+		nodes: map[string]*draftNode{},
 		rrs:   map[string]map[uint16][]dns.RR{},
 	}
 	var errs []error
@@ -166,12 +142,12 @@ func (d *draft) finish() error {
 
 // node gives the node of a name, and makes those above it (RFC 4592 section
 // 2.2.2).
-func (d *draft) node(wire string) *node {
+func (d *draft) node(wire string) *draftNode {
 	n := d.nodes[wire]
 	if n != nil {
 		return n
 	}
-	n = &node{wire: wire, zone: d.zone}
+	n = &draftNode{wire: wire, zone: d.zone}
 	d.nodes[wire] = n
 	if wire != d.wire {
 		up := d.node(parentOf(wire))
@@ -243,14 +219,14 @@ func (d *draft) finishApex() error {
 			return fmt.Errorf("zone %s: SOA record at %s, which is not the apex", d.text, textName(owner))
 		}
 	}
-	d.apex = d.nodes[d.wire]
-	d.soa = d.apex.find(dns.TypeSOA)
-	soa, ok := d.soa.rrs[0].(*dns.SOA)
+	d.top = d.nodes[d.wire]
+	set := d.top.find(dns.TypeSOA)
+	soa, ok := set.rrs[0].(*dns.SOA)
 	if !ok {
 		return fmt.Errorf("zone %s: malformed SOA record", d.text)
 	}
 	d.written = soa.Serial
-	d.negTTL = min(d.soa.ttl, soa.Minttl)
+	d.negTTL = min(set.ttl, soa.Minttl)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package dnsserver
 
 import (
+	"net/netip"
 	"slices"
 
 	"github.com/dnsteer/dnsteer/sites"
@@ -11,7 +12,7 @@ import (
 // with Commit or Discard. It is not safe for concurrent use.
 type Change struct {
 	server      *Server
-	cfg         *Config
+	want        []netip.AddrPort
 	snap        *snapshot
 	pools       map[poolKey]*pool
 	next, added []*listener
@@ -30,7 +31,7 @@ func (s *Server) Prepare(cfg *Config) (*Change, error) {
 }
 
 func (s *Server) prepare(cfg *Config) (*Change, error) {
-	c := &Change{server: s, cfg: cfg, pools: map[poolKey]*pool{}}
+	c := &Change{server: s, want: cfg.Listen, pools: map[poolKey]*pool{}}
 	var err error
 	c.snap, err = build(cfg, func(k poolKey) *pool {
 		p := c.pools[k]
@@ -74,7 +75,7 @@ func (c *Change) Commit() {
 			s.stored[zoneKey(z)] = z.serial.Load()
 		}
 	}
-	s.cfg, s.pools = c.cfg, c.pools
+	s.want, s.pools = c.want, c.pools
 	s.snap.Store(c.snap)
 	if !s.net.opened {
 		stopAll(c.added) // Serve has ended meanwhile

@@ -13,9 +13,9 @@ import (
 // connect marks what lies below delegations and DNAMEs, from the apex down.
 func (d *draft) connect() {
 	nodes := slices.Collect(maps.Values(d.nodes))
-	slices.SortFunc(nodes, func(a, b *node) int { return cmp.Compare(labelsOf(a.wire), labelsOf(b.wire)) })
+	slices.SortFunc(nodes, func(a, b *draftNode) int { return cmp.Compare(labelsOf(a.wire), labelsOf(b.wire)) })
 	for _, n := range nodes {
-		if n == d.apex {
+		if n == d.top {
 			continue
 		}
 		up := d.nodes[parentOf(n.wire)]
@@ -59,13 +59,13 @@ func (d *draft) finishNodes() error {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("zone %s: CNAME at %s: %w", d.text, textName(n.wire), err))
 		}
-		set.target.name = target
+		set.target = target
 	}
 	return errors.Join(errs...)
 }
 
 // addGlue collects the zone's addresses of a delegation's name servers.
-func (d *draft) addGlue(n *node) error {
+func (d *draft) addGlue(n *draftNode) error {
 	for _, rr := range n.find(dns.TypeNS).rrs {
 		ns, ok := rr.(*dns.NS)
 		if !ok {
@@ -90,7 +90,6 @@ func (d *draft) addGlue(n *node) error {
 					return fmt.Errorf("zone %s: glue %s: %w", d.text, textName(target), err)
 				}
 				n.glue.body = append(n.glue.body, packed...)
-				n.glue.rrs = append(n.glue.rrs, rr)
 				n.glue.count++
 			}
 		}

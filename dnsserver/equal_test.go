@@ -85,9 +85,7 @@ func someName(known []string) *rapid.Generator[string] {
 func knownNames(s *Server) []string {
 	out := []string{".", "lan.", "example.org.", "xexample.lan."}
 	sn := s.snap.Load()
-	for wire := range sn.names {
-		out = append(out, textName(wire))
-	}
+	sn.names.each(func(n node) { out = append(out, textName(string(n.name()))) })
 	return out
 }
 

@@ -68,6 +68,8 @@ func (b *builder) service(wire string, indices []int) (*service, error) {
 			})
 		}
 	}
+	b.services = append(b.services, svc)
+	svc.number = len(b.services)
 	return svc, nil
 }
 

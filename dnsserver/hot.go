@@ -1,9 +1,9 @@
 package dnsserver
 
 import (
+	"bytes"
 	"encoding/binary"
 	"net/netip"
-	"slices"
 
 	"github.com/miekg/dns"
 )
@@ -33,7 +33,8 @@ type worker struct {
 
 // step is where the hot path stands while it follows a chain of CNAMEs.
 type step struct {
-	landing
+	node    node // of the name when exact, else the closest one above it
+	exact   bool
 	pos     int // of the name in the message
 	nameLen int
 }
@@ -42,7 +43,7 @@ type step struct {
 // leaves to the slow path.
 func (w *worker) hot(dst []byte, tcp bool) int {
 	q := &w.q
-	n, exact := w.snap.find(q.name(), q.starts[:], q.labels)
+	n, exact := w.snap.find(q)
 	if n == nil {
 		return w.seal(dst, dns.RcodeRefused, false, q.end)
 	}
@@ -56,7 +57,7 @@ func (w *worker) hot(dst []byte, tcp bool) int {
 		return 0
 	}
 	copy(dst[headerLen:], q.msg[headerLen:q.end])
-	rcode, aa, ok := w.follow(step{landing{node: n, exact: exact}, headerLen, q.nameLen})
+	rcode, aa, ok := w.follow(step{n, exact, headerLen, q.nameLen})
 	if !ok || r.full {
 		return 0
 	}
@@ -75,15 +76,15 @@ func (w *worker) follow(at step) (rcode int, aa, ok bool) {
 }
 
 // chase goes on from the CNAME that is last in the message.
-func (w *worker) chase(cname *rrset) (rcode int, ok bool) {
-	var seen [maxChain]string
+func (w *worker) chase(cname set) (rcode int, ok bool) {
+	var seen [maxChain][]byte
 	for i := range seen {
-		target := &cname.target
-		seen[i] = target.name
-		if i+1 == maxChain || target.node == nil || w.visited(seen[:i], target.name) {
+		target, n := cname.target(), w.snap.names.node(cname.leadsTo())
+		seen[i] = target
+		if i+1 == maxChain || n == nil || w.visited(seen[:i], target) {
 			break
 		}
-		at := step{*target, w.out.n - len(target.name), len(target.name)}
+		at := step{n, cname.exact(), w.out.n - len(target), len(target)}
 		if at.pos > maxPointer-maxName {
 			return 0, false
 		}
@@ -97,40 +98,47 @@ func (w *worker) chase(cname *rrset) (rcode int, ok bool) {
 }
 
 // visited says whether a name was asked for or a target before.
-func (w *worker) visited(seen []string, name string) bool {
-	return string(w.q.name()) == name || slices.Contains(seen, name)
+func (w *worker) visited(seen [][]byte, name []byte) bool {
+	for _, s := range seen {
+		if bytes.Equal(s, name) {
+			return true
+		}
+	}
+	return bytes.Equal(w.q.name(), name)
 }
 
 // answerAt puts in what one name gives. next is the CNAME to follow.
-func (w *worker) answerAt(at step) (next *rrset, rcode int, aa, ok bool) {
+func (w *worker) answerAt(at step) (next set, rcode int, aa, ok bool) {
 	n, t := at.node, w.q.qtype
-	if t == dns.TypeDS && at.exact && n.zone.apex == n {
-		if up := w.snap.parents[n.wire]; up != nil {
+	if t == dns.TypeDS && at.exact && n.has(nodeApex) {
+		if up := w.snap.parents[string(n.name())]; up != nil {
 			n = up
 		}
 	}
-	if n.cut != nil && !(t == dns.TypeDS && at.exact && n.cut == n) {
-		w.out.referral(n.cut, at)
+	z := w.snap.zoneOf(n)
+	if n.has(nodeBelowCut) && !(t == dns.TypeDS && at.exact && n.has(nodeCut)) {
+		w.out.referral(w.snap.names.node(n.over()), at, z)
 		return nil, dns.RcodeSuccess, false, true
 	}
-	if n.dname != nil || !at.exact && n.find(dns.TypeDNAME) != nil {
+	if n.has(nodeBelowName) || !at.exact && n.has(nodeDNAME) {
 		return nil, 0, false, false // the slow path makes the CNAME
 	}
 	if !at.exact {
-		if n.wild == nil {
-			w.out.negative(n.zone, at, false)
+		wild := w.snap.names.node(n.wild())
+		if wild == nil {
+			w.out.negative(z, at, false)
 			return nil, dns.RcodeNameError, true, true
 		}
-		n = n.wild
+		n = wild
 	}
-	return w.data(n, at)
+	return w.data(n, at, z)
 }
 
 // data puts in the records of a node that the name matches.
-func (w *worker) data(n *node, at step) (next *rrset, rcode int, aa, ok bool) {
-	t := w.q.qtype
-	if n.service != nil && (t == dns.TypeA || t == dns.TypeAAAA) {
-		e, b := n.service.pick(w.clientSite())
+func (w *worker) data(n node, at step, z *zone) (next set, rcode int, aa, ok bool) {
+	t, svc := w.q.qtype, w.snap.serviceOf(n)
+	if svc != nil && (t == dns.TypeA || t == dns.TypeAAAA) {
+		e, b := svc.pick(w.clientSite())
 		if b == nil {
 			return nil, 0, false, false
 		}
@@ -144,14 +152,14 @@ func (w *worker) data(n *node, at step) (next *rrset, rcode int, aa, ok bool) {
 		}
 	}
 	if set := n.find(t); set != nil {
-		w.out.set(set, at, n.zone)
+		w.out.set(set, at, z)
 		return nil, dns.RcodeSuccess, true, true
 	}
 	if set := n.find(dns.TypeCNAME); set != nil {
-		w.out.set(set, at, n.zone)
+		w.out.set(set, at, z)
 		return set, dns.RcodeSuccess, true, true
 	}
-	w.out.negative(n.zone, at, n.service != nil)
+	w.out.negative(z, at, svc != nil)
 	return nil, dns.RcodeSuccess, true, true
 }
 

@@ -46,7 +46,7 @@ func (s *Server) Listen() error {
 	if s.net.opened {
 		return errors.New("listen: the server listens already")
 	}
-	next, _, err := s.net.plan(s.cfg.Listen, len(s.udpCounts))
+	next, _, err := s.net.plan(s.want, len(s.udpCounts))
 	if err != nil {
 		return err
 	}

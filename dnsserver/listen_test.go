@@ -22,12 +22,9 @@ import (
 // the ports' addresses.
 func serving(t *testing.T, s *Server, listen ...string) []netip.AddrPort {
 	t.Helper()
-	cfg := *s.cfg
-	cfg.Listen = nil
 	for _, a := range listen {
-		cfg.Listen = append(cfg.Listen, netip.MustParseAddrPort(a))
+		s.want = append(s.want, netip.MustParseAddrPort(a))
 	}
-	s.cfg = &cfg
 	if err := s.Listen(); err != nil {
 		t.Fatal(err)
 	}
@@ -298,13 +295,13 @@ func TestQueriesDuringReloads(t *testing.T) {
 			s := lanServer(t)
 			s.plain = plain
 			at := serving(t, s, "127.0.0.1:0")[0]
+			cfg := lanConfig(t)
+			cfg.Listen = s.want
 			var stop atomic.Bool
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				for i := 0; !stop.Load(); i++ {
-					if err := s.Reload(&Config{
-						Listen: s.cfg.Listen, Zones: s.cfg.Zones, Views: s.cfg.Views, DefaultSite: s.cfg.DefaultSite, Services: s.cfg.Services,
-					}); err != nil {
+					if err := s.Reload(cfg); err != nil {
 						t.Error(err)
 					}
 					if i%2 == 0 {

@@ -81,6 +81,7 @@ func newAddresses(in []netip.Addr, width int) addresses {
 
 // service is what a host name's addresses come from.
 type service struct {
+	number  int            // in the snapshot, from 1
 	entries []serviceEntry // in the order of the configuration
 	bySite  []int32        // index into entries by site; none where it has none
 }

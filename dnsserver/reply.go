@@ -26,27 +26,15 @@ func (r *reply) take(n int) []byte {
 }
 
 // set adds a prepared set of the zone, owned by the name at hand.
-func (r *reply) set(s *rrset, at step, z *zone) {
-	b := r.take(len(s.body))
+func (r *reply) set(s set, at step, z *zone) {
+	b := r.take(s.bodyLen())
 	if b == nil {
 		return
 	}
-	s.put(b, at.pos, at.suffix(z.wire))
-	r.an += s.count
-	if s.rrtype == dns.TypeSOA {
+	s.put(b, at.pos, at.suffix(len(z.wire)))
+	r.an += s.count()
+	if s.rrtype() == dns.TypeSOA {
 		setSerial(b, z)
-	}
-}
-
-// put copies a set to b, with its owner and the zone's apex at these offsets of
-// the message.
-func (s *rrset) put(b []byte, owner, apex int) {
-	copy(b, s.body)
-	if owner != headerLen {
-		setOwners(b, owner)
-	}
-	for _, t := range s.tails {
-		binary.BigEndian.PutUint16(b[t:], uint16(0xc000|apex))
 	}
 }
 
@@ -99,11 +87,11 @@ func rotation(turn uint32, count int) int {
 // negative adds the SOA of a negative answer (RFC 2308 section 3). Those about
 // the names of services are kept for a minute at most.
 func (r *reply) negative(z *zone, at step, service bool) {
-	b := r.take(len(z.soa.body))
+	b := r.take(z.soa.bodyLen())
 	if b == nil {
 		return
 	}
-	apex := at.suffix(z.wire)
+	apex := at.suffix(len(z.wire))
 	z.soa.put(b, apex, apex)
 	r.ns++
 	binary.BigEndian.PutUint32(b[6:], z.negativeTTL(service))
@@ -118,20 +106,24 @@ func (z *zone) negativeTTL(service bool) uint32 {
 	return z.negTTL
 }
 
-// suffix gives the offset in the message of a name at or above this one.
-func (at step) suffix(wire string) int { return at.pos + at.nameLen - len(wire) }
+// suffix gives the offset in the message of a name at or above this one, by its
+// length.
+func (at step) suffix(nameLen int) int { return at.pos + at.nameLen - nameLen }
 
 // referral adds a delegation's name servers and their addresses.
-func (r *reply) referral(cut *node, at step) {
-	ns := cut.find(dns.TypeNS)
-	b := r.take(len(ns.body) + len(cut.glue.body))
-	if b == nil {
+func (r *reply) referral(cut node, at step, z *zone) {
+	ns, glue := cut.find(dns.TypeNS), cut.glue()
+	if b := r.take(ns.bodyLen()); b != nil {
+		ns.put(b, at.suffix(len(cut.name())), at.suffix(len(z.wire)))
+		r.ns += ns.count()
+	}
+	if glue == nil {
 		return
 	}
-	ns.put(b[:len(ns.body)], at.suffix(cut.wire), at.suffix(cut.zone.wire))
-	r.ns += ns.count
-	copy(b[len(ns.body):], cut.glue.body)
-	r.ar += cut.glue.count
+	if b := r.take(glue.bodyLen()); b != nil {
+		copy(b, glue.body())
+		r.ar += glue.count()
+	}
 }
 
 // putOPT writes our OPT record with the upper bits of the rcode.

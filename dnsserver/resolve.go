@@ -96,12 +96,12 @@ func (r *resolver) descend(z *zone, name, wire string, first bool) (next string)
 	slices.Reverse(path)
 	at := z.apex
 	for _, n := range path {
-		if at.find(dns.TypeDNAME) != nil {
-			return r.dname(at, name)
+		if at.has(nodeDNAME) {
+			return r.dname(z, at, name)
 		}
 		below := r.nodeIn(z, n)
 		if below == nil {
-			star := r.nodeIn(z, "\x01*"+at.wire)
+			star := r.nodeIn(z, "\x01*"+string(at.name()))
 			if star == nil {
 				r.negative(z, dns.RcodeNameError, false)
 				return ""
@@ -110,7 +110,7 @@ func (r *resolver) descend(z *zone, name, wire string, first bool) (next string)
 		}
 		at = below
 		if at.find(dns.TypeNS) != nil && !(n == wire && r.qtype == dns.TypeDS) {
-			r.referral(at, first)
+			r.referral(z, at, first)
 			return ""
 		}
 	}
@@ -118,20 +118,21 @@ func (r *resolver) descend(z *zone, name, wire string, first bool) (next string)
 }
 
 // nodeIn gives a zone's node, also where a zone inside it begins.
-func (r *resolver) nodeIn(z *zone, wire string) *node {
-	if n := r.snap.names[wire]; n != nil && n.zone == z {
+func (r *resolver) nodeIn(z *zone, wire string) node {
+	if n := r.snap.names.get([]byte(wire)); n != nil && r.snap.zoneOf(n) == z {
 		return n
 	}
-	if n := r.snap.parents[wire]; n != nil && n.zone == z {
+	if n := r.snap.parents[wire]; n != nil && r.snap.zoneOf(n) == z {
 		return n
 	}
 	return nil
 }
 
 // records adds what lies at a node.
-func (r *resolver) records(z *zone, n *node, name string) (next string) {
-	if n.service != nil && (r.qtype == dns.TypeA || r.qtype == dns.TypeAAAA) {
-		e, b := n.service.pick(r.site())
+func (r *resolver) records(z *zone, n node, name string) (next string) {
+	svc := r.snap.serviceOf(n)
+	if svc != nil && (r.qtype == dns.TypeA || r.qtype == dns.TypeAAAA) {
+		e, b := svc.pick(r.site())
 		if b == nil {
 			r.out = outcome{rcode: dns.RcodeServerFailure}
 			return ""
@@ -151,25 +152,26 @@ func (r *resolver) records(z *zone, n *node, name string) (next string) {
 	}
 	if set := n.find(dns.TypeCNAME); set != nil {
 		r.add(z, set, name)
-		return textName(set.target.name)
+		return textName(string(set.target()))
 	}
-	r.negative(z, dns.RcodeSuccess, n.service != nil)
+	r.negative(z, dns.RcodeSuccess, svc != nil)
 	return ""
 }
 
 // any answers ANY with one set, or with HINFO where a service gives none (RFC
 // 8482 sections 4.1 and 4.2).
-func (r *resolver) any(z *zone, n *node, name string) {
+func (r *resolver) any(z *zone, n node, name string) {
+	next, count := n.sets()
 	switch {
-	case len(n.sets) > 0:
-		set := &n.sets[0]
-		for i := range n.sets {
-			if len(n.sets[i].body) < len(set.body) {
-				set = &n.sets[i]
+	case count > 0:
+		least := next
+		for range count - 1 {
+			if next = next.next(); next.bodyLen() < least.bodyLen() {
+				least = next
 			}
 		}
-		r.add(z, set, name)
-	case n.service != nil:
+		r.add(z, least, name)
+	case n.service() > 0:
 		h := dns.RR_Header{Name: name, Rrtype: dns.TypeHINFO, Class: dns.ClassINET, Ttl: z.negativeTTL(true)}
 		r.out.answer = append(r.out.answer, &dns.HINFO{Hdr: h, Cpu: "RFC8482"})
 	default:
@@ -178,14 +180,13 @@ func (r *resolver) any(z *zone, n *node, name string) {
 }
 
 // add puts a set into the answer under the name that was asked for.
-func (r *resolver) add(z *zone, set *rrset, name string) {
-	for _, rr := range set.rrs {
-		c := dns.Copy(rr)
-		c.Header().Name = name
-		if soa, ok := c.(*dns.SOA); ok {
+func (r *resolver) add(z *zone, set set, name string) {
+	for _, rr := range set.records(z.wire, z.wire) {
+		rr.Header().Name = name
+		if soa, ok := rr.(*dns.SOA); ok {
 			soa.Serial = z.serial.Load()
 		}
-		r.out.answer = append(r.out.answer, c)
+		r.out.answer = append(r.out.answer, rr)
 	}
 }
 
@@ -214,33 +215,34 @@ func (r *resolver) addresses(e *serviceEntry, b *poolBody, name string) bool {
 // negative adds the zone's SOA (RFC 2308 section 3).
 func (r *resolver) negative(z *zone, rcode int, service bool) {
 	r.out.rcode = rcode
-	c := dns.Copy(z.soa.rrs[0])
-	c.Header().Ttl = z.negativeTTL(service)
-	if soa, ok := c.(*dns.SOA); ok {
-		soa.Serial = z.serial.Load()
+	for _, rr := range z.soa.records(z.wire, z.wire) {
+		rr.Header().Ttl = z.negativeTTL(service)
+		if soa, ok := rr.(*dns.SOA); ok {
+			soa.Serial = z.serial.Load()
+		}
+		r.out.ns = append(r.out.ns, rr)
 	}
-	r.out.ns = append(r.out.ns, c)
 }
 
 // referral adds a delegation (RFC 1034 section 4.3.2, step 3b).
-func (r *resolver) referral(n *node, first bool) {
+func (r *resolver) referral(z *zone, n node, first bool) {
 	if first {
 		r.out.aa = false
 	}
-	r.out.ns = append(r.out.ns, n.find(dns.TypeNS).rrs...)
-	r.out.extra = append(r.out.extra, n.glue.rrs...)
+	r.out.ns = append(r.out.ns, n.find(dns.TypeNS).records(string(n.name()), z.wire)...)
+	r.out.extra = append(r.out.extra, n.glue().whole()...)
 }
 
 // dname adds a DNAME and the CNAME that it makes for the name (RFC 6672 section
 // 3.1).
-func (r *resolver) dname(n *node, name string) (next string) {
-	set := n.find(dns.TypeDNAME)
-	dn, ok := set.rrs[0].(*dns.DNAME)
+func (r *resolver) dname(z *zone, n node, name string) (next string) {
+	rrs := n.find(dns.TypeDNAME).records(string(n.name()), z.wire)
+	dn, ok := rrs[0].(*dns.DNAME)
 	if !ok {
 		r.out.rcode = dns.RcodeServerFailure
 		return ""
 	}
-	owner := textName(n.wire)
+	owner := textName(string(n.name()))
 	r.out.answer = append(r.out.answer, dn)
 	labels, above := dns.SplitDomainName(name), dns.CountLabel(owner)
 	target := strings.Join(labels[:len(labels)-above], ".") + "."
@@ -251,7 +253,7 @@ func (r *resolver) dname(n *node, name string) (next string) {
 		r.out.rcode = dns.RcodeYXDomain
 		return ""
 	}
-	h := dns.RR_Header{Name: name, Rrtype: dns.TypeCNAME, Class: dns.ClassINET, Ttl: set.ttl}
+	h := dns.RR_Header{Name: name, Rrtype: dns.TypeCNAME, Class: dns.ClassINET, Ttl: dn.Hdr.Ttl}
 	r.out.answer = append(r.out.answer, &dns.CNAME{Hdr: h, Target: target})
 	if r.qtype == dns.TypeCNAME {
 		return ""

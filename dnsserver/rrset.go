@@ -7,8 +7,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// rrset is the records of one type at one name, in the library's form and
-// prepared for the wire.
+// rrset is the records of one type at one name under construction, in the
+// library's form and prepared for the wire.
 type rrset struct {
 	rrtype uint16
 	count  uint16
@@ -19,17 +19,8 @@ type rrset struct {
 	body  []byte
 	tails []int
 	rrs   []dns.RR
-	// target is where a CNAME leads.
-	target landing
-}
-
-// landing is where a name lies in the snapshot.
-type landing struct {
-	name string // in lower-cased wire form
-	// node is the one of that name when exact, else the closest name above it
-	// that exists, and nil outside all zones.
-	node  *node
-	exact bool
+	// target is the name that a CNAME leads to, in lower-cased wire form.
+	target string
 }
 
 // ownerPointer is a compression pointer to the name of the question.
@@ -55,6 +46,10 @@ func newRRset(rrs []dns.RR, apex string) (rrset, error) {
 		c.Header().Ttl = set.ttl
 		packed, owner, err := packFull(c)
 		if err != nil {
+			return rrset{}, fmt.Errorf("record %s %s: %w", rr.Header().Name, dns.TypeToString[set.rrtype], err)
+		}
+		// Slow answers are read from what is prepared.
+		if _, _, err := dns.UnpackRR(packed, 0); err != nil {
 			return rrset{}, fmt.Errorf("record %s %s: %w", rr.Header().Name, dns.TypeToString[set.rrtype], err)
 		}
 		set.rrs = append(set.rrs, c)
@@ -129,14 +124,4 @@ func packFull(rr dns.RR) (packed []byte, owner int, err error) {
 		return nil, 0, err
 	}
 	return buf[:n], len(name), nil
-}
-
-// find gives the set of a type, or nil.
-func (n *node) find(t uint16) *rrset {
-	for i := range n.sets {
-		if n.sets[i].rrtype == t {
-			return &n.sets[i]
-		}
-	}
-	return nil
 }

@@ -43,7 +43,7 @@ type Server struct {
 	plain bool
 	// mu orders those who change something. No query takes it.
 	mu    sync.Mutex
-	cfg   *Config
+	want  []netip.AddrPort // Config.Listen
 	pools map[poolKey]*pool
 
 	udpCounts []*counters // one for each worker of a listener

@@ -6,21 +6,21 @@ import (
 	"fmt"
 	"net/netip"
 	"sync/atomic"
-
-	"github.com/miekg/dns"
 )
 
 // snapshot is everything that queries are answered from. It never changes; what
 // moves lies behind the pointers of its pools and the serials of its zones.
 type snapshot struct {
-	// names finds what lies at a name, in lower-cased wire form. Of zones that
-	// are inside each other the deepest has the name.
-	names map[string]*node
-	// parents holds the upper side of a cut between two zones of ours: DS is
-	// asked there (RFC 4035 section 3.1.4.1).
-	parents map[string]*node
-	zones   map[string]*zone // by wire name
-	depth   int              // labels of the deepest name
+	// names finds what lies at a name. Of zones that are inside each other the
+	// deepest has the name.
+	names nameIndex
+	// parents holds the upper side of a cut between two zones of ours, by wire
+	// name: DS is asked there (RFC 4035 section 3.1.4.1).
+	parents  map[string]node
+	zones    map[string]*zone // by wire name
+	zoneList []*zone
+	services []*service
+	depth    int // labels of the deepest name
 
 	allow       ranges // empty: anybody may ask
 	views       ranges
@@ -34,10 +34,11 @@ type snapshot struct {
 
 // zone is one zone of the snapshot.
 type zone struct {
+	index  int // in the snapshot
 	wire   string
 	text   string
-	apex   *node
-	soa    *rrset
+	apex   node
+	soa    set
 	negTTL uint32 // of negative answers (RFC 2308 section 5)
 	// serial grows with every change of records.
 	serial atomic.Uint32
@@ -48,51 +49,32 @@ type zone struct {
 	moving  bool // services put records into it
 }
 
-// node is a name that exists, perhaps only because of names below it (RFC 4592
-// section 2.2.2).
-type node struct {
-	wire    string
-	zone    *zone
-	sets    []rrset
-	service *service // A and AAAA come from it
-	wild    *node    // the child "*"
-	// cut is the delegation that the name lies at or below, and dname the name
-	// above it whose DNAME covers it; at most one is set.
-	cut, dname *node
-	glue       glue // of a cut
-}
-
-// glue is the addresses that belong to a referral (RFC 9471).
-type glue struct {
-	body  []byte // whole records, owners in full
-	count uint16
-	rrs   []dns.RR
-}
-
-// find looks for a name, whose labels begin at starts: gives its node, else the
-// closest one above, else nil.
-func (s *snapshot) find(name []byte, starts []uint8, labels int) (n *node, exact bool) {
+// find looks for the name of a question: gives its node, else the closest one
+// above, else nil.
+func (s *snapshot) find(q *query) (n node, exact bool) {
+	name, labels := q.name(), q.labels
 	if labels <= s.depth {
-		if n = s.names[string(name)]; n != nil {
+		if n = s.names.get(name); n != nil {
 			return n, true
 		}
 	}
 	for i := max(1, labels-s.depth); i <= labels; i++ {
-		if n = s.names[string(name[starts[i]:])]; n != nil {
+		if n = s.names.get(name[q.starts[i]:]); n != nil {
 			return n, false
 		}
 	}
 	return nil, false
 }
 
-// land looks for a wire name at the building of the snapshot.
-func (s *snapshot) land(name string) landing {
-	for n := name; n != ""; n = parentOf(n) {
-		if at := s.names[n]; at != nil {
-			return landing{name, at, len(n) == len(name)}
-		}
+// zoneOf gives a node's zone.
+func (s *snapshot) zoneOf(n node) *zone { return s.zoneList[n.zone()] }
+
+// serviceOf gives the service that a node's A and AAAA come from, or nil.
+func (s *snapshot) serviceOf(n node) *service {
+	if i := n.service(); i > 0 {
+		return s.services[i-1]
 	}
-	return landing{name: name}
+	return nil
 }
 
 // siteOf gives the site of a client, and whether it was found by its address.
@@ -116,7 +98,7 @@ type builder struct {
 func build(cfg *Config, pools func(poolKey) *pool) (*snapshot, error) {
 	b := &builder{
 		snapshot: &snapshot{
-			names: map[string]*node{}, parents: map[string]*node{}, zones: map[string]*zone{},
+			parents: map[string]node{}, zones: map[string]*zone{},
 			siteIndex: map[string]int32{}, defaultSite: none, feeds: map[*pool][]*zone{},
 		},
 		cfg: cfg, pools: pools,

@@ -59,26 +59,21 @@ func (q *query) readQuestion(msg []byte) bool {
 			return false
 		}
 		n := int(msg[off])
-		at := off - headerLen
-		q.starts[labels] = uint8(at)
+		q.starts[labels] = uint8(off - headerLen)
+		off++
 		if n == 0 {
-			q.lower[at] = 0
-			q.nameLen = at + 1
-			off++
 			break
 		}
-		next := off + 1 + n
-		if n > 63 || next >= len(msg) || next-headerLen >= maxName {
+		if off += n; n > 63 {
 			return false
 		}
-		q.lower[at] = byte(n)
-		lowerInto(q.lower[at+1:at+1+n], msg[off+1:next])
-		off = next
 		labels++
 	}
 	if off+4 > len(msg) {
 		return false
 	}
+	q.nameLen = off - headerLen
+	lowerInto(q.lower[:q.nameLen], msg[headerLen:off])
 	q.labels = labels
 	q.qtype = binary.BigEndian.Uint16(msg[off:])
 	q.qclass = binary.BigEndian.Uint16(msg[off+2:])
@@ -187,24 +182,34 @@ func (q *query) limit(tcp bool) int {
 	}
 }
 
-// lowerInto copies src to dst, ASCII letters in lower case (RFC 4343).
+// lowerInto copies src to dst, ASCII letters in lower case (RFC 4343). The
+// lengths of labels in a name are below all letters.
 func lowerInto(dst, src []byte) {
 	dst = dst[:len(src)]
-	for i, c := range src {
-		dst[i] = lowered[c]
+	if len(src) < 8 {
+		for i, c := range src {
+			if c-'A' <= 'Z'-'A' {
+				c += 'a' - 'A'
+			}
+			dst[i] = c
+		}
+		return
 	}
+	last := len(src) - 8
+	for i := 0; i < last; i += 8 {
+		binary.LittleEndian.PutUint64(dst[i:], lower8(binary.LittleEndian.Uint64(src[i:])))
+	}
+	binary.LittleEndian.PutUint64(dst[last:], lower8(binary.LittleEndian.Uint64(src[last:]))) // some again
 }
 
-// lowered maps an octet to its lower case.
-var lowered = func() (t [256]byte) {
-	for i := range t {
-		t[i] = byte(i)
-		if i >= 'A' && i <= 'Z' {
-			t[i] += 'a' - 'A'
-		}
-	}
-	return t
-}()
+// lower8 puts 8 octets in lower case at once: the top bit of each says whether
+// it is a letter, and moves to where the cases differ.
+func lower8(x uint64) uint64 {
+	const each = 0x0101010101010101
+	low := x & (0x7f * each)
+	letter := (low + (0x80-'A')*each) &^ (low + (0x7f-'Z')*each) &^ x & (0x80 * each)
+	return x | letter>>2
+}
 
 // wireName gives a name in lower-cased wire form, the key of the name index.
 func wireName(text string) (string, error) {

@@ -31,8 +31,8 @@ const (
 // command is a running process group and what it has written.
 type command struct {
 	cmd    *exec.Cmd
-	output *os.File // the end that is read
-	ended  chan error
+	output *os.File      // the end that is read
+	ended  chan struct{} // closed when the command has ended
 	read   chan struct{} // closed when all output has been read
 
 	mu   sync.Mutex
@@ -69,7 +69,7 @@ func (p Exec) start(s sites.Subject) (*command, error) {
 		return nil, err
 	}
 	argv := p.argv(s.Addr)
-	cmd := exec.Command(argv[0], argv[1:]...) //nolint:gosec // chosen in the configuration
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:gosec,noctx // chosen in the configuration, and ended by its group
 	cmd.Env = p.environ(s)
 	cmd.Stdout, cmd.Stderr = w, w
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -80,8 +80,11 @@ func (p Exec) start(s sites.Subject) (*command, error) {
 		_ = r.Close()
 		return nil, err
 	}
-	c := &command{cmd: cmd, output: r, ended: make(chan error, 1), read: make(chan struct{})}
-	go func() { c.ended <- cmd.Wait() }()
+	c := &command{cmd: cmd, output: r, ended: make(chan struct{}), read: make(chan struct{})}
+	go func() {
+		defer close(c.ended)
+		_ = cmd.Wait() // the state says it
+	}()
 	go c.readAll()
 	return c, nil
 }

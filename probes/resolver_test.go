@@ -240,13 +240,17 @@ func TestResolverQuestion(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var got string
+			asked := make(chan string, 3)
 			port := dnsServer(t, []reply{func(q *dns.Msg) []byte {
-				got = q.Question[0].String()
+				asked <- q.Question[0].String()
 				return answered(0, nil)(q)
 			}}, nil)
 			tt.probe.Port = port
 			c := ask(t, tt.probe, "127.0.0.1", soon)
+			got := ""
+			if !tt.bad {
+				got = <-asked
+			}
 			if got != tt.want || (c.Cause == string(CauseLocalConfig)) != tt.bad {
 				t.Errorf("got %q, want %q; %+v", got, tt.want, c)
 			}

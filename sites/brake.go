@@ -17,43 +17,51 @@ type failure struct {
 const brakeEvery = time.Second
 
 // judgeBrake begins and ends the brake. It is called before a verdict, and once
-// a second while it holds (A10).
+// a second while it holds or is released (A10). Where nothing has begun to fail
+// since the last look there is nothing to find.
 func (m *Machine) judgeBrake() {
 	if m.cfg.Brake.Percent == 0 {
+		m.Released = false
 		if m.Mass != 0 {
 			m.endBrake("it is switched off")
 		}
 		return
 	}
-	if m.now.Boot == m.braked {
+	if m.lookedAt == m.began && (m.Mass == 0 && !m.Released || m.braked == m.now.Boot) {
 		return
 	}
-	m.braked = m.now.Boot
-	many, sites, total := m.massFailing()
-	over := many > 2 && sites >= 2 && many*100 > total*m.cfg.Brake.Percent
+	m.braked, m.lookedAt = m.now.Boot, m.began
+	f := m.massFailing()
 	switch {
-	case over && m.Mass == 0 && !m.Released:
+	case f.mass && m.Mass == 0 && !m.Released:
 		m.Mass = m.event(Event{Kind: MassFailure, Text: fmt.Sprintf(
 			"%d of %d nodes in %d sites began to fail within %s of each other while their sites' resolvers answer: "+
 				"the likeliest cause is the prober itself (a firewall rule, a wrong path, a certificate, a clock). "+
 				"Pools in which no node passes its probes are left alone. `dnsteer release` ends that.",
-			many, total, sites, dur(m.cfg.Brake.Within))})
+			f.nodes, f.of, f.sites, dur(m.cfg.Brake.Within))})
 		m.storeGlobal()
-		m.touchAll()
-	case !over && m.Mass != 0:
+		m.dirtyAll()
+	case !f.mass && m.Mass != 0:
 		m.endBrake("fewer nodes fail now")
-	}
-	if !over && m.Released {
+	case !f.mass && m.Released:
 		m.Released = false
 		m.storeGlobal()
 	}
+}
+
+// brakeDue is when the brake is to be looked at next by itself.
+func (m *Machine) brakeDue() time.Duration {
+	if m.Mass == 0 && !m.Released {
+		return Forever
+	}
+	return m.braked + brakeEvery
 }
 
 func (m *Machine) endBrake(why string) {
 	m.event(Event{Kind: MassFailureEnded, Resolves: m.Mass, Text: "The brake is off: " + why + "."})
 	m.Mass = 0
 	m.storeGlobal()
-	m.touchAll()
+	m.dirtyAll()
 	for _, s := range m.sites {
 		for _, n := range s.nodes {
 			n.again()
@@ -71,61 +79,66 @@ func (n *node) again() {
 	}
 }
 
-// touchAll looks at every site again: what the brake says changes for all.
-func (m *Machine) touchAll() {
-	for _, s := range m.sites {
-		m.dirty(s)
-	}
+// massFailure is how many nodes, in how many sites, began to fail within the
+// brake's time of each other, of all that have failover.
+type massFailure struct {
+	nodes, sites, of int
+	mass             bool // enough to hold pools
 }
 
-// massFailing gives the most nodes that began to fail within the brake's time
-// of each other, on lines that are proven, in how many sites they are, and how
-// many nodes there are.
-func (m *Machine) massFailing() (many, inSites, total int) {
+// massFailing looks for a mass failure among the nodes that fail on lines that
+// are proven (A10). Drills are none.
+func (m *Machine) massFailing() (f massFailure) {
 	starts := m.failures[:0]
 	for _, s := range m.sites {
 		for _, n := range s.nodes {
-			if !n.cfg.Failover || n.Replaced || n.taken() {
+			n.begun = 0
+			if !n.cfg.Failover || n.Replaced {
 				continue
 			}
-			total++
+			f.of++
+			if n.taken() || n.Drill != nil {
+				continue
+			}
 			for _, l := range n.lines {
-				if l != nil && l.fails() && !l.blind && n.Drill == nil {
+				if l != nil && l.fails() && !l.blind {
 					starts = append(starts, failure{l.failStart, n})
 				}
 			}
 		}
+		s.begun = 0
 	}
 	m.failures = starts
 	slices.SortStableFunc(starts, func(a, b failure) int { return cmp.Compare(a.at, b.at) })
-	first := 0
-	for last := range starts {
-		for starts[last].at-starts[first].at > m.cfg.Brake.Within {
-			first++
+	first, nodes, places := 0, 0, 0
+	for _, x := range starts {
+		if x.node.begun++; x.node.begun == 1 {
+			nodes++
+			if x.node.site.begun++; x.node.site.begun == 1 {
+				places++
+			}
 		}
-		if n, s := distinct(starts[first : last+1]); n > many {
-			many, inSites = n, s
+		for ; x.at-starts[first].at > m.cfg.Brake.Within; first++ {
+			n := starts[first].node
+			if n.begun--; n.begun == 0 {
+				nodes--
+				if n.site.begun--; n.site.begun == 0 {
+					places--
+				}
+			}
+		}
+		mass := nodes > 2 && places >= 2 && nodes*100 > f.of*m.cfg.Brake.Percent
+		if mass && !f.mass || mass == f.mass && nodes > f.nodes {
+			f.nodes, f.sites, f.mass = nodes, places, mass
 		}
 	}
-	return many, inSites, total
+	return f
 }
 
-// fails says whether the line does not answer since a time that is known: while
-// it is failing, and when it has been taken out for it.
+// fails says whether the line fails since a time that is known: while it is
+// failing, and when it has been taken out for it.
 func (l *line) fails() bool {
-	return l.last == Down && l.failStart != 0 && (l.Word == WordFailing && l.failing || l.Word == WordOut)
-}
-
-// distinct counts the nodes, and their sites, in a list that may hold both
-// lines of a node.
-func distinct(list []failure) (nodes, inSites int) {
-	seen := make(map[*node]struct{}, len(list))
-	places := make(map[*site]struct{})
-	for _, f := range list {
-		seen[f.node] = struct{}{}
-		places[f.node.site] = struct{}{}
-	}
-	return len(seen), len(places)
+	return l.failStart != 0 && (l.Word == WordFailing && l.failing || l.Word == WordOut)
 }
 
 // braked says whether the brake holds the pool: it does while there is a mass
@@ -135,7 +148,7 @@ func (p *pool) braked(m *Machine) bool {
 		return false
 	}
 	for _, n := range p.nodes {
-		if !n.taken() && n.answers() && n.serves() != [families]bool{} {
+		if n.passes() {
 			return false
 		}
 	}
@@ -150,6 +163,17 @@ func (m *Machine) releaseBrake(c *Command) Reply {
 	m.Released = true
 	m.endBrake("released by " + orElse(c.By, "the operator"))
 	return Reply{Text: "The brake is released: nodes that do not answer are taken out once their sites' resolvers prove the line."}
+}
+
+// passes says whether the node passes its probes on a line, be it in
+// maintenance or in a drill: then it is not the prober.
+func (n *node) passes() bool {
+	for _, l := range n.lines {
+		if l != nil && !n.disabled() && l.answers() {
+			return true
+		}
+	}
+	return false
 }
 
 func orElse(s, otherwise string) string {

@@ -32,7 +32,7 @@ func New(now Instant, cfg *Config, saved Saved) *Machine {
 				if l.Word == WordFailing {
 					l.startFailing(now.Boot)
 				}
-				l.restart(now.Boot)
+				l.restart(now.Boot, m.Mass != 0 || m.Released)
 			}
 		}
 		for _, p := range s.pools {
@@ -95,6 +95,8 @@ func (m *Machine) Reload(now Instant, cfg *Config) Effects {
 		s.stored = true
 	}
 	m.fx.Subjects = true
+	m.began++
+	m.judgeBrake()
 	m.evaluateDirty()
 	m.isolation()
 	m.decide()

@@ -34,9 +34,6 @@ func distrust(res *Result) {
 	}
 }
 
-// expiryWarnings are the times before a certificate's end at which it is told.
-var expiryWarnings = [...]time.Duration{21 * day, 7 * day, day}
-
 const day = 24 * time.Hour
 
 // SavedCertificate remembers the last certificate of which a probe has told
@@ -101,8 +98,10 @@ func (m *Machine) certificate(l *line, i int, c *Check) (changed bool) {
 
 // expiryStage gives how many of the warnings are due with so much time left.
 func expiryStage(left time.Duration) (stage int) {
-	for stage < len(expiryWarnings) && left <= expiryWarnings[stage] {
-		stage++
+	for _, warning := range [...]time.Duration{21 * day, 7 * day, day} {
+		if left <= warning {
+			stage++
+		}
 	}
 	return stage
 }

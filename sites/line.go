@@ -113,11 +113,16 @@ func (l *line) stopFailing() {
 	l.failing, l.round = false, round{}
 }
 
-// restart begins all clocks of the line anew (O5).
-func (l *line) restart(now time.Duration) {
-	if l.failing {
+// restart begins all clocks of the line anew (O5). When one that is out began to
+// fail is not known then; during a mass failure it goes on being part of it
+// (A10).
+func (l *line) restart(now time.Duration, mass bool) {
+	switch {
+	case l.failing:
 		l.startFailing(now)
-	} else {
+	case mass && l.Word == WordOut:
+		l.failStart = now
+	default:
 		l.failStart = 0
 	}
 	if l.Word == WordRecovering {
@@ -160,7 +165,10 @@ func (m *Machine) judge(l *line) {
 	case Up:
 		m.judgeUp(l)
 	}
-	l.follow(p)
+	was := l.blind
+	if l.follow(p); was && !l.blind {
+		m.began++
+	}
 	if l.Word == WordPending && l.recent == Down && l.last == None && !l.Refuted && m.provenSince(l, l.recentStart) {
 		l.Refuted = true
 		m.changed(s)
@@ -182,6 +190,7 @@ func (m *Machine) accompany(l *line) {
 func (m *Machine) judgeDown(l *line) {
 	if !l.failing && l.Word != WordPending && !(l.Word == WordOut && l.Offline != 0) {
 		l.startFailing(max(l.rowStart, l.free))
+		m.began++
 	}
 	switch l.Word {
 	case WordUp:

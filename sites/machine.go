@@ -21,9 +21,12 @@ type Machine struct {
 	unknown  int           // subjects whose last result is unknown (N4)
 	learnt   uint64        // results so far
 	leaving  []alert       // that the first Step ends (A7)
-	// braked is when the brake was last judged (A10); failures is its buffer.
-	braked   time.Duration
-	failures []failure
+	// braked is when the brake was last judged (A10), began counts what has
+	// begun to fail, lookedAt is how far that had come then; failures is its
+	// buffer.
+	braked          time.Duration
+	began, lookedAt uint64
+	failures        []failure
 	// seenChanged asks for a look at the sites as a whole, and so does held,
 	// until when a site_down is held back (N4); again is when a site that is
 	// down may be given up (N5).
@@ -73,7 +76,7 @@ func (m *Machine) Step(now Instant, in Input) Effects {
 		m.fx.Reply = &reply
 		m.evaluateDirty()
 	}
-	if m.Mass != 0 && now.Boot-m.braked >= brakeEvery {
+	if m.brakeDue() <= now.Boot {
 		m.judgeBrake()
 		m.evaluateDirty()
 	}
@@ -133,6 +136,7 @@ func (m *Machine) dirtyAll() {
 func (m *Machine) restartClocks() {
 	now := m.now.Boot
 	m.epoch = now
+	m.began++
 	for _, s := range m.sites {
 		s.quietFrom, s.asked = now, false
 		if s.Condition == SiteIsDown && s.Down == 0 {
@@ -145,7 +149,7 @@ func (m *Machine) restartClocks() {
 		for _, n := range s.nodes {
 			for _, l := range n.lines {
 				if l != nil {
-					l.restart(now)
+					l.restart(now, m.Mass != 0 || m.Released)
 				}
 			}
 		}
@@ -247,10 +251,7 @@ func (m *Machine) finish() Effects {
 			next = min(next, at)
 		}
 	}
-	if m.Mass != 0 {
-		next = min(next, m.braked+brakeEvery)
-	}
-	m.fx.Next = max(next, m.now.Boot)
+	m.fx.Next = max(min(next, m.brakeDue()), m.now.Boot)
 	for _, list := range [...][]Event{m.nodeEvents, m.poolEvents} {
 		slices.SortStableFunc(list, func(a, b Event) int { return m.place(a.Site) - m.place(b.Site) })
 		m.fx.Events = append(m.fx.Events, list...)

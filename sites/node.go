@@ -14,6 +14,7 @@ type node struct {
 	former *node
 	lines  [families]*line
 	in     []*pool // the pools that hold it
+	begun  int     // lines that began to fail at the time that the brake looks at
 }
 
 func (n *node) disabled() bool   { return n.Disabled != nil }

@@ -34,6 +34,7 @@ type site struct {
 	lostAt, downAt, seenAt, answersFrom time.Duration
 	lineFault                           bool
 
+	begun   int  // nodes that began to fail at the time that the brake looks at
 	busy    bool // any result may change something
 	isDirty bool
 	stored  bool // to be stored after this Step
@@ -270,6 +271,7 @@ func (m *Machine) seen(s *site) {
 		for _, l := range n.lines {
 			if l != nil && l.failing {
 				l.startFailing(m.now.Boot)
+				m.began++
 			}
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/dnsteer/dnsteer/cmd/dnsteer/demo"
 	"github.com/dnsteer/dnsteer/internal/app"
 	"github.com/dnsteer/dnsteer/internal/cli"
-	"github.com/dnsteer/dnsteer/cmd/dnsteer/demo"
 	"github.com/dnsteer/dnsteer/internal/sdnotify"
 )
 
