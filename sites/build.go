@@ -9,7 +9,7 @@ import (
 // one (the zero Saved for a first start, S3). All clocks start anew (O5), and
 // nothing moves until a site has been seen and a round of its probes is in (S2).
 func New(now Instant, cfg *Config, saved Saved) *Machine {
-	m := &Machine{SavedGlobal: saved.Global, byName: make(map[string]*site), now: now, epoch: now.Boot}
+	m := &Machine{SavedGlobal: saved.Global, byName: make(map[string]*site), now: now, epoch: now.Boot, began: 1}
 	m.Starts = append(slices.Clone(m.Starts), now.Wall)
 	if n := len(m.Starts); n > loopStarts {
 		m.Starts = m.Starts[n-loopStarts:]

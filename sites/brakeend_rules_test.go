@@ -1,0 +1,172 @@
+package sites
+
+import "testing"
+
+// What the brake holds must go on as soon as the failure is over or the operator
+// says so, and not because the controller was started anew.
+func TestA10End(t *testing.T) {
+	runRule(t, []ruleTest{
+		{
+			name: "it ends by itself when the share drops; what fails still is taken out",
+			cfg:  braked,
+			in: allFail + `5m up berlin/a
+				5m up berlin/b
+				5m4s see berlin, hamburg
+				5m20s see hamburg
+				6m events`,
+			want: `berlin=own 10.1.0.11, 10.1.0.12
+				hamburg=own 10.2.0.11
+				hamburg=last_resort 10.2.0.11
+				mass_failure
+				node_offline berlin/a
+				node_offline berlin/b
+				node_offline hamburg/a
+				node_offline hamburg/b
+				mass_failure_ended
+				node_online berlin/a
+				node_online berlin/b
+				failover_outage hamburg/a
+				failover_outage hamburg/b
+				pool_outage_started hamburg`,
+		}, {
+			name: "one answer in between ends nothing",
+			cfg:  braked,
+			in: allFail + `5m up berlin/a
+				5m up berlin/b
+				5m5s down berlin/a
+				5m5s down berlin/b
+				6m see berlin/a
+				6m events`,
+			want: `berlin/a=failing
+				mass_failure
+				node_offline berlin/a
+				node_offline berlin/b
+				node_offline hamburg/a
+				node_offline hamburg/b`,
+		}, {
+			name: "release: rounds begin at once",
+			cfg:  braked,
+			in: allFail + `5m release
+				5m2s see berlin/a, hamburg/b, berlin, hamburg
+				5m2s events`,
+			want: `berlin/a=out
+				hamburg/b=out
+				berlin=last_resort 10.1.0.11, 10.1.0.12
+				hamburg=last_resort 10.2.0.11
+				mass_failure
+				node_offline berlin/a
+				node_offline berlin/b
+				node_offline hamburg/a
+				node_offline hamburg/b
+				mass_failure_ended
+				failover_outage berlin/a
+				failover_outage berlin/b
+				failover_outage hamburg/a
+				failover_outage hamburg/b
+				pool_outage_started berlin
+				pool_outage_started hamburg`,
+		}, {
+			name: "released, it holds nothing of the same failure, and all of the next",
+			cfg:  braked,
+			in: allFail + `5m release
+				5m10s events
+				10m up berlin/a
+				10m up berlin/b
+				10m up hamburg/a
+				10m up hamburg/b
+				20m see berlin/a, hamburg/a
+				20m events
+				30m down berlin/a
+				30m down berlin/b
+				30m down hamburg/a
+				30m down hamburg/b
+				32m see berlin/a, hamburg/a`,
+			want: `mass_failure
+				node_offline berlin/a
+				node_offline berlin/b
+				node_offline hamburg/a
+				node_offline hamburg/b
+				mass_failure_ended
+				failover_outage berlin/a
+				failover_outage berlin/b
+				failover_outage hamburg/a
+				failover_outage hamburg/b
+				pool_outage_started berlin
+				pool_outage_started hamburg
+				berlin/a=up
+				hamburg/a=up
+				node_online berlin/a
+				node_online berlin/b
+				failover_failback berlin/a
+				failover_failback berlin/b
+				node_online hamburg/a
+				node_online hamburg/b
+				failover_failback hamburg/a
+				failover_failback hamburg/b
+				pool_outage_resolved berlin
+				pool_outage_resolved hamburg
+				berlin/a=failing
+				hamburg/a=failing`,
+		}, {
+			name: "release without a mass failure is refused",
+			cfg:  braked,
+			in:   `60s release`,
+			want: `refused: Refused: there is no mass failure, and no brake to release.`,
+		}, {
+			name: "a restart under the brake lets nothing go",
+			cfg:  braked,
+			in: allFail + `5m restart 10s
+				20m see berlin/a, hamburg/b, berlin, hamburg
+				20m events
+				20m release
+				20m2s see berlin/a`,
+			want: `berlin/a=failing
+				hamburg/b=failing
+				berlin=own 10.1.0.11, 10.1.0.12
+				hamburg=own 10.2.0.11
+				mass_failure
+				node_offline berlin/a
+				node_offline berlin/b
+				node_offline hamburg/a
+				node_offline hamburg/b
+				berlin/a=out`,
+		}, {
+			name: "also where a part of it is out",
+			cfg:  braked,
+			in: `60s down berlin/a
+				60s down hamburg/a
+				60s down hamburg/b
+				5m restart 10s
+				20m see berlin/a, hamburg/a
+				20m suspend 1h
+				1h30m see hamburg/a, hamburg`,
+			want: `berlin/a=out
+				hamburg/a=failing
+				hamburg/a=failing
+				hamburg=own 10.2.0.11`,
+		}, {
+			name: "a reload that switches it off ends it",
+			cfg:  braked,
+			reload: []func(*Config){func(c *Config) {
+				c.Brake = Brake{}
+			}},
+			in: allFail + `5m events
+				5m reload 0
+				5m2s see berlin/a
+				5m2s events`,
+			want: `mass_failure
+				node_offline berlin/a
+				node_offline berlin/b
+				node_offline hamburg/a
+				node_offline hamburg/b
+				berlin/a=out
+				mass_failure_ended
+				failover_outage berlin/a
+				failover_outage berlin/b
+				failover_outage hamburg/a
+				failover_outage hamburg/b
+				pool_outage_started berlin
+				pool_outage_started hamburg`,
+		},
+	})
+}
