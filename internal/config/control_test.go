@@ -51,8 +51,17 @@ func TestEncode(t *testing.T) {
 		None  []string `json:"none"`
 		Empty []string `json:"empty"`
 	}{"b", []inner{
-		{"true", 1, 0.5}, {"12", 1 << 40, 1e21}, {"a: b # c", 0, 0}, {"<&>\u2028\x00\x7f", 0, 0},
-		{"two\nlines", 0, 0}, {"", 0, 0}, {"2026-01-02T15:04:05Z", 0, 0}, {"null", 0, 0}, {"- x", 0, 0}, {"0x1F", 0, 0}, {"ü 🙂", 0, 0},
+		{"true", 1, 0.5},
+		{"12", 1 << 40, 1e21},
+		{"a: b # c", 0, 0},
+		{"<&>\u2028\x00\x7f", 0, 0},
+		{"two\nlines", 0, 0},
+		{"", 0, 0},
+		{"2026-01-02T15:04:05Z", 0, 0},
+		{"null", 0, 0},
+		{"- x", 0, 0},
+		{"0x1F", 0, 0},
+		{"ü 🙂", 0, 0},
 	}, nil, []string{}}
 	got, err := Encode(in)
 	if err != nil {

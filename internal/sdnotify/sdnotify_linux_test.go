@@ -138,12 +138,24 @@ func TestNew(t *testing.T) {
 		{"a watchdog", map[string]string{"NOTIFY_SOCKET": "/run/n", "WATCHDOG_USEC": "1500000"}, 1500 * time.Millisecond, ""},
 		{"a watchdog of ours", map[string]string{"NOTIFY_SOCKET": "/run/n", "WATCHDOG_USEC": "1500000", "WATCHDOG_PID": "7"}, 1500 * time.Millisecond, ""},
 		{"a watchdog of another process", map[string]string{"NOTIFY_SOCKET": "/run/n", "WATCHDOG_USEC": "1500000", "WATCHDOG_PID": "8"}, 0, ""},
-		{"not a number", map[string]string{"NOTIFY_SOCKET": "/run/n", "WATCHDOG_USEC": "1s"}, 0,
-			`WATCHDOG_USEC "1s": not a number of microseconds above 0`},
-		{"too large", map[string]string{"NOTIFY_SOCKET": "/run/n", "WATCHDOG_USEC": "9223372036854775807"}, 0,
-			`WATCHDOG_USEC "9223372036854775807": not a number of microseconds above 0`},
-		{"another kind of socket", map[string]string{"NOTIFY_SOCKET": "vsock:2:9999"}, 0,
-			`NOTIFY_SOCKET "vsock:2:9999": only paths of unix sockets and abstract sockets (@name) are spoken to`},
+		{
+			"not a number",
+			map[string]string{"NOTIFY_SOCKET": "/run/n", "WATCHDOG_USEC": "1s"},
+			0,
+			`WATCHDOG_USEC "1s": not a number of microseconds above 0`,
+		},
+		{
+			"too large",
+			map[string]string{"NOTIFY_SOCKET": "/run/n", "WATCHDOG_USEC": "9223372036854775807"},
+			0,
+			`WATCHDOG_USEC "9223372036854775807": not a number of microseconds above 0`,
+		},
+		{
+			"another kind of socket",
+			map[string]string{"NOTIFY_SOCKET": "vsock:2:9999"},
+			0,
+			`NOTIFY_SOCKET "vsock:2:9999": only paths of unix sockets and abstract sockets (@name) are spoken to`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -32,8 +32,10 @@ func TestFailingCommits(t *testing.T) {
 		// renewed: a new file must be written before anything else is.
 		renewed bool
 	}{
-		{"nothing was written", func(*bolt.DB, func(*bolt.Tx) error) error { return syscall.ENOSPC },
-			"no space left on device: free some space on that disk", false},
+		{
+			"nothing was written", func(*bolt.DB, func(*bolt.Tx) error) error { return syscall.ENOSPC },
+			"no space left on device: free some space on that disk", false,
+		},
 		{"written, and not taken by the disk", func(db *bolt.DB, fn func(*bolt.Tx) error) error {
 			return errors.Join(db.Update(fn), syscall.EIO)
 		}, "input/output error: the disk fails: see the kernel's log", true},

@@ -89,8 +89,10 @@ func load(t *testing.T, s *Store) State {
 }
 
 func event(id uint64, text string) sites.Event {
-	return sites.Event{ID: id, Time: epoch.Add(time.Duration(id) * time.Minute), Kind: sites.NodeOffline,
-		Severity: sites.Warning, Site: "berlin", Node: "a", Text: text}
+	return sites.Event{
+		ID: id, Time: epoch.Add(time.Duration(id) * time.Minute), Kind: sites.NodeOffline,
+		Severity: sites.Warning, Site: "berlin", Node: "a", Text: text,
+	}
 }
 
 // If this fails, a restart forgets which nodes were out, and moves healthy ones
