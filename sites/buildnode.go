@@ -28,7 +28,10 @@ func (m *Machine) buildNodes(s *site, i int, old *site) []*node {
 		n.Maintenance, n.Disabled, n.Window, n.WindowSkip = current.Maintenance, current.Disabled, current.Window, current.WindowSkip
 	}
 	if same != nil {
-		n.Entitled, n.Drill, n.Outages, n.SavedNode.Quarantine = same.Entitled, same.Drill, same.Outages, same.SavedNode.Quarantine
+		n.Entitled, n.Drill, n.Outages = same.Entitled, same.Drill, same.Outages
+		if c.Quarantine.Outages > 0 {
+			n.Quarantine = same.Quarantine
+		}
 	}
 	m.buildLines(n, same)
 	switch {

@@ -267,7 +267,7 @@ func (m *Machine) back(l *line, how string) {
 	l.stopFailing()
 	l.enter(m, WordUp)
 	if l.node.wholly() {
-		m.endQuarantine(l.node, how == "manual")
+		m.endQuarantine(l.node, "has ended with its return")
 	}
 	if how == "" && outage == 0 || how == "drill" && outage == 0 {
 		return

@@ -16,15 +16,17 @@ func (n *node) grace() time.Duration {
 }
 
 // countOutage enters an outage of the node into its history, and begins a
-// quarantine with the one that is too many (N11). Drills do not count.
+// quarantine with the one that is too many (N11). Drills do not count, nor does
+// what happens while the wall clock, by which the history goes, cannot be right
+// (O6).
 func (m *Machine) countOutage(n *node) {
 	q := n.cfg.Quarantine
-	if q.Outages == 0 || n.Drill != nil {
+	if q.Outages == 0 || n.Drill != nil || m.now.Suspect {
 		return
 	}
 	n.Outages = slices.DeleteFunc(n.Outages, func(t time.Time) bool {
 		ago := m.now.Wall.Sub(t)
-		return ago > q.Within || ago < 0 && !m.now.Suspect
+		return ago > q.Within || ago < 0
 	})
 	n.Outages = append(n.Outages, m.now.Wall)
 	if over := len(n.Outages) - q.Outages; over > 0 {
@@ -37,22 +39,30 @@ func (m *Machine) countOutage(n *node) {
 	}
 }
 
-// endQuarantine ends a quarantine with the node's return; cleared says that its
-// history is forgotten as well (C1).
-func (m *Machine) endQuarantine(n *node, cleared bool) {
-	if cleared {
-		n.Outages = nil
-	}
+// endQuarantine ends a quarantine: with the node's return, or cleared by a
+// failback.
+func (m *Machine) endQuarantine(n *node, how string) {
 	if n.Quarantine == 0 {
 		return
 	}
-	text := "The quarantine of " + n.site.Name + "/" + n.Name + " has ended with its return."
-	if cleared {
-		text = "The quarantine of " + n.site.Name + "/" + n.Name + " was ended by the operator."
-	}
-	m.node(n, Event{Kind: QuarantineEnded, Resolves: n.Quarantine, Text: text})
+	m.node(n, Event{
+		Kind: QuarantineEnded, Resolves: n.Quarantine,
+		Text: "The quarantine of " + n.site.Name + "/" + n.Name + " " + how + ".",
+	})
 	n.Quarantine = 0
 	m.changed(n.site)
+}
+
+// clearQuarantine ends a quarantine by the operator's word, and forgets what has
+// led to it (C1).
+func (m *Machine) clearQuarantine(n *node, c *Command) {
+	if n.Outages != nil {
+		n.Outages = nil
+		m.changed(n.site)
+	}
+	before := len(m.nodeEvents)
+	m.endQuarantine(n, "was ended by the operator")
+	m.sign(before, c)
 }
 
 // wholly says whether no line of the node is out by an outage any more.

@@ -138,7 +138,13 @@ func (m *Machine) returnText(n *node) string {
 func (m *Machine) backBy(l *line, c *Command) {
 	before := len(m.nodeEvents)
 	m.back(l, "manual")
-	for i := before; i < len(m.nodeEvents); i++ {
+	m.sign(before, c)
+}
+
+// sign writes who gave the command, and why, into the nodes' events that follow
+// from it (C8).
+func (m *Machine) sign(from int, c *Command) {
+	for i := from; i < len(m.nodeEvents); i++ {
 		m.nodeEvents[i].By, m.nodeEvents[i].Reason = c.By, c.Reason
 	}
 }
