@@ -50,7 +50,7 @@ func TestHealthyNodesStay(t *testing.T) {
 
 // The same from seeds, for more of them than rapid would make.
 func TestHealthyNodesStayInManyWorlds(t *testing.T) {
-	n := worlds(t, "DNSTEER_HEALTHY", 20)
+	n := worlds(t, "DNSTEER_HEALTHY", 10)
 	for seed := range n {
 		fail := func(format string, args ...any) {
 			t.Errorf("healthy world %d: "+format, append([]any{seed}, args...)...)
@@ -130,7 +130,7 @@ func (w *world) cutFor(c chooser, least time.Duration) {
 // node out in fewer than one of ten thousand ten-minute runs. DNSTEER_BLIPS
 // says how many runs are made.
 func TestBlips(t *testing.T) {
-	runs := worlds(t, "DNSTEER_BLIPS", 400)
+	runs := worlds(t, "DNSTEER_BLIPS", 150)
 	out, cuts := 0, 0
 	for seed := range runs {
 		n, k := blips(seed, 30*time.Second)

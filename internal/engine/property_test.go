@@ -29,7 +29,7 @@ func TestPropertiesHoldAtAllTimes(t *testing.T) {
 // says how many, from DNSTEER_FROM on; DNSTEER_WORLD is one that is told of in
 // full.
 func TestManyWorlds(t *testing.T) {
-	from, n := worlds(t, "DNSTEER_FROM", 0), worlds(t, "DNSTEER_WORLDS", 20)
+	from, n := worlds(t, "DNSTEER_FROM", 0), worlds(t, "DNSTEER_WORLDS", 10)
 	one := os.Getenv("DNSTEER_WORLD") != ""
 	if one {
 		from, n = worlds(t, "DNSTEER_WORLD", 0), 1
@@ -99,7 +99,7 @@ func (w *world) mend() {
 	clear(w.failing)
 	clear(w.silent)
 	clear(w.cut)
-	w.suspect = false
+	w.suspect, w.ragged = false, false
 	w.say("all is well again")
 	for i := range w.cfg.Sites {
 		s := &w.cfg.Sites[i]

@@ -12,7 +12,7 @@ import (
 // P7: were the same inputs to give other outputs, a rehearsal would not tell
 // what the controller does.
 func TestSameInputsSameOutputs(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(2) {
 		var first string
 		for range 2 {
 			sum := fnv.New128a()
