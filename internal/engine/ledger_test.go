@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 	"time"
@@ -20,7 +19,7 @@ type ledger struct {
 	sites map[string]time.Duration
 	nodes map[string]time.Duration
 	// blind are the times in which a line was not proven (O5).
-	blind map[string][]span
+	blind map[line][]span
 	// answered are the probes that have ever answered, by subject and key.
 	answered map[answered]bool
 	rise     map[string]int // the largest that each node had
@@ -32,6 +31,12 @@ type ledger struct {
 type answered struct {
 	subject sites.Subject
 	key     string
+}
+
+// line is a node as it is seen over one family.
+type line struct {
+	site, node string
+	family     sites.Family
 }
 
 // span is a time; its end is 0 while it lasts.
@@ -51,7 +56,7 @@ type heard struct {
 func newLedger(now time.Duration) *ledger {
 	return &ledger{
 		tracks: map[sites.Subject]*track{}, all: now, sites: map[string]time.Duration{}, nodes: map[string]time.Duration{},
-		blind: map[string][]span{}, answered: map[answered]bool{}, rise: map[string]int{},
+		blind: map[line][]span{}, answered: map[answered]bool{}, rise: map[string]int{},
 		carried: map[sites.Subject]bool{},
 	}
 }
@@ -224,7 +229,7 @@ func (g *ledger) darken(s *sites.Site, node string, f sites.Family, disabled fun
 	if s.WitnessAll {
 		works, broken = up == len(list), down > 0
 	}
-	key := fmt.Sprint(s.Name, "/", node, " ", f)
+	key := line{s.Name, node, f}
 	spans := g.blind[key]
 	open := len(spans) > 0 && spans[len(spans)-1].to == 0
 	switch {

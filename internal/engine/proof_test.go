@@ -24,7 +24,7 @@ func (g *ledger) lacks(w *world, s *sites.Site, n *sites.Node, f sites.Family, a
 	subject := sites.Subject{Site: s.Name, Node: n.Name, Addr: addr}
 	since := max(failingSince(h, g.rise[name], g.carried[subject]), g.all, g.sites[s.Name], g.nodes[name])
 	deadline := since + n.Threshold
-	for _, b := range g.blind[fmt.Sprint(name, " ", f)] {
+	for _, b := range g.blind[line{s.Name, n.Name, f}] {
 		if b.to == 0 {
 			if !s.NoWitness {
 				return "a line that works"

@@ -40,7 +40,7 @@ type watch struct {
 
 func newWatch(w *world, fail func(format string, args ...any)) *watch {
 	return &watch{
-		w: w, every: 8, ledger: newLedger(w.now), saved: map[string]sites.SavedSite{}, answers: map[string]sites.Answer{},
+		w: w, every: 24, ledger: newLedger(w.now), saved: map[string]sites.SavedSite{}, answers: map[string]sites.Answer{},
 		announced: map[string]bool{}, alerts: alerts{open: map[uint64]sites.Event{}, heirs: map[string]int{}},
 		fail: func(format string, args ...any) { fail("at %s: "+format, append([]any{w.now - time.Hour}, args...)...) },
 	}
