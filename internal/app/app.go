@@ -15,6 +15,7 @@ import (
 	"github.com/dnsteer/dnsteer/internal/clock"
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/engine"
+	"github.com/dnsteer/dnsteer/internal/history"
 	"github.com/dnsteer/dnsteer/internal/sdnotify"
 	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/internal/version"
@@ -61,6 +62,7 @@ type App struct {
 	runner   *probes.Runner
 	names    *names
 	hub      *hub
+	past     past
 	control  control
 	pulse    *pulse
 	// beside has the goroutines that end with life.
@@ -77,7 +79,7 @@ type App struct {
 func Run(ctx context.Context, opt Options) error {
 	a := &App{
 		opt: opt, log: opt.Log, started: time.Now(), hub: newHub(), kept: make(chan *config.Config, 1),
-		pulse: newPulse(opt.Notify.WatchdogInterval()),
+		pulse: newPulse(opt.Notify.WatchdogInterval()), past: past{History: history.New()},
 	}
 	cfg, loadErr := config.Load(opt.ConfigPath)
 	if loadErr != nil && opt.Strict {
@@ -124,7 +126,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	}
 	a.loop = (&loop{
 		now: a.instant, start: a.probe, publish: a.names.publish, tell: a.tell,
-		alive: a.pulse.beat, pace: a.pulse.every,
+		learn: a.learn, alive: a.pulse.beat, pace: a.pulse.every,
 	}).ready()
 	a.keeper = &keeper{
 		commit: commit, stored: a.hub.stored, serials: a.names.serials, loop: a.loop, log: a.log, failing: report.Alarming(),
@@ -186,7 +188,7 @@ func (a *App) tell(events []sites.Event) {
 		if e.Severity != sites.Info {
 			level = slog.LevelWarn
 		}
-		a.log.Log(context.Background(), level, e.Text, "event", string(e.Kind), "id", e.ID, "subject", e.Subject())
+		a.log.Log(context.Background(), level, e.Text, "event", string(e.Kind), "id", e.ID, "subject", e.Subject()) //nolint:sloglint // the sentence is the message
 	}
 }
 

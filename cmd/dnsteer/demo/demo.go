@@ -102,7 +102,8 @@ func folder() (string, error) {
 	if err == nil {
 		return dir, nil
 	}
-	conn, err := net.DialTimeout("unix", filepath.Join(dir, api.SocketName), time.Second)
+	d := net.Dialer{Timeout: time.Second}
+	conn, err := d.DialContext(context.Background(), "unix", filepath.Join(dir, api.SocketName))
 	if err == nil {
 		_ = conn.Close()
 	} else if os.RemoveAll(dir) == nil && os.Mkdir(dir, 0o700) == nil {

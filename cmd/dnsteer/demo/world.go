@@ -93,7 +93,7 @@ func (n *node) on() error {
 	if n.server != nil {
 		return nil
 	}
-	ln, err := net.Listen("tcp", n.addr.String())
+	ln, err := listen(n.addr.String())
 	if err != nil {
 		return fmt.Errorf("start %s/%s: %w", n.site.name, n.name, takenError(err))
 	}
@@ -129,7 +129,8 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		panic(http.ErrAbortHandler)
 	}
-	fmt.Fprintf(w, "%s/%s serves %s\n", n.site.name, n.name, r.Host)
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	fmt.Fprintf(w, "%s/%s serves %s\n", n.site.name, n.name, r.Host) //nolint:gosec // plain text
 }
 
 // open starts the nodes and the resolver of a place.
@@ -139,11 +140,11 @@ func (p *place) open() error {
 			return err
 		}
 	}
-	pc, err := net.ListenPacket("udp", p.resolver.String())
+	pc, err := listenPacket(p.resolver.String())
 	if err != nil {
 		return fmt.Errorf("start the resolver of %s: %w", p.name, takenError(err))
 	}
-	ln, err := net.Listen("tcp", p.resolver.String())
+	ln, err := listen(p.resolver.String())
 	if err != nil {
 		return errors.Join(fmt.Errorf("start the resolver of %s: %w", p.name, takenError(err)), pc.Close())
 	}
@@ -211,12 +212,12 @@ func takenError(err error) error {
 
 // taken says whether another program has a port, over UDP or TCP.
 func taken(at netip.AddrPort) bool {
-	pc, err := net.ListenPacket("udp", at.String())
+	pc, err := listenPacket(at.String())
 	if err != nil {
 		return errors.Is(err, syscall.EADDRINUSE)
 	}
 	defer pc.Close()
-	ln, err := net.Listen("tcp", at.String())
+	ln, err := listen(at.String())
 	if err != nil {
 		return errors.Is(err, syscall.EADDRINUSE)
 	}
@@ -229,14 +230,14 @@ func taken(at netip.AddrPort) bool {
 func freePort(network string) uint16 {
 	var addr net.Addr
 	if network == "udp" {
-		pc, err := net.ListenPacket("udp", "127.0.0.1:0")
+		pc, err := listenPacket("127.0.0.1:0")
 		if err != nil {
 			return 0
 		}
 		defer pc.Close()
 		addr = pc.LocalAddr()
 	} else {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		ln, err := listen("127.0.0.1:0")
 		if err != nil {
 			return 0
 		}
@@ -248,4 +249,15 @@ func freePort(network string) uint16 {
 		return 0
 	}
 	return at.Port()
+}
+
+// listen and listenPacket open a port of this machine, which takes no time.
+func listen(addr string) (net.Listener, error) {
+	var lc net.ListenConfig
+	return lc.Listen(context.Background(), "tcp", addr)
+}
+
+func listenPacket(addr string) (net.PacketConn, error) {
+	var lc net.ListenConfig
+	return lc.ListenPacket(context.Background(), "udp", addr)
 }
