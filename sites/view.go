@@ -89,8 +89,12 @@ type NodeView struct {
 	Answers   bool         `json:"answers"`
 	Addresses []netip.Addr `json:"addresses"`
 	Ordered   *Hold        `json:"ordered,omitempty"`
-	Stale     bool         `json:"stale,omitempty"`
-	Explain   string       `json:"explain"`
+	// Drill is set while the node is treated as not answering (C6).
+	Drill *Hold `json:"drill,omitempty"`
+	// Quarantine: it waits longer than its grace after an outage (N11).
+	Quarantine bool   `json:"quarantine,omitempty"`
+	Stale      bool   `json:"stale,omitempty"`
+	Explain    string `json:"explain"`
 	// Next is when the node's place in DNS can change next; zero if nothing is
 	// in sight.
 	Next  time.Time  `json:"next,omitzero"`
@@ -118,15 +122,17 @@ type Checked struct {
 
 // PoolView is what people are shown of a pool.
 type PoolView struct {
-	Name    string       `json:"name"`
-	Mode    string       `json:"mode"`
-	Serves  string       `json:"serves"`
-	Active  string       `json:"active,omitempty"`
-	Since   time.Time    `json:"since"`
-	IPv4    []netip.Addr `json:"ipv4,omitempty"`
-	IPv6    []netip.Addr `json:"ipv6,omitempty"`
-	Paused  *Hold        `json:"paused,omitempty"`
-	Explain string       `json:"explain"`
+	Name   string       `json:"name"`
+	Mode   string       `json:"mode"`
+	Serves string       `json:"serves"`
+	Active string       `json:"active,omitempty"`
+	Since  time.Time    `json:"since"`
+	IPv4   []netip.Addr `json:"ipv4,omitempty"`
+	IPv6   []netip.Addr `json:"ipv6,omitempty"`
+	Paused *Hold        `json:"paused,omitempty"`
+	// Braked: a mass failure holds the pool (A10).
+	Braked  bool   `json:"braked,omitempty"`
+	Explain string `json:"explain"`
 }
 
 // View gives what people are shown of the sites, as of the last Step. It shares
@@ -150,7 +156,8 @@ func (m *Machine) View() []SiteView {
 			a := m.Answer(id)
 			v.Pools = append(v.Pools, PoolView{
 				Name: p.Name, Mode: p.cfg.Mode.String(), Serves: a.String(), Active: p.Active, Since: p.Since,
-				IPv4: a.IPv4, IPv6: a.IPv6, Paused: copied(p.Paused), Explain: m.ExplainPool(id),
+				IPv4: a.IPv4, IPv6: a.IPv6, Paused: copied(p.Paused), Braked: p.braked(m),
+				Explain: m.ExplainPool(id),
 			})
 		}
 		views = append(views, v)
@@ -161,7 +168,8 @@ func (m *Machine) View() []SiteView {
 func (m *Machine) viewNode(n *node) NodeView {
 	v := NodeView{
 		Name: n.Name, Word: n.word(), Measured: n.measured(), Answers: !n.disabled() && n.answers(), Addresses: n.answered(),
-		Ordered: copied(n.ordered()), Explain: m.ExplainNode(n.site.Name + "/" + n.Name),
+		Ordered: copied(n.ordered()), Drill: copied(n.Drill), Quarantine: n.Quarantine != 0,
+		Explain: m.ExplainNode(n.site.Name + "/" + n.Name),
 	}
 	if at, ok := m.nextMove(n); ok {
 		v.Next = m.wallAt(at)

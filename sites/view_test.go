@@ -89,3 +89,26 @@ func TestAnswerEqual(t *testing.T) {
 		})
 	}
 }
+
+// Whoever sees a node out of DNS must see that a drill, a quarantine or the
+// brake is why, or they mend what is not broken.
+func TestC7ViewWhy(t *testing.T) {
+	d := newDriver(t, usual(quarantined))
+	d.play(twice + `13m tick
+		13m drill berlin/b for=5m force`)
+	nodes := d.m.View()[0].Nodes
+	if a := nodes[0]; !a.Quarantine || a.Drill != nil || a.Next.Sub(d.instant().Wall) < 50*time.Minute {
+		t.Errorf("in quarantine: %+v", a)
+	}
+	if b := nodes[1]; b.Quarantine || b.Drill == nil || b.Drill.By != "ann" || b.Drill.Until.Format(time.TimeOnly) != "12:18:00" {
+		t.Errorf("in a drill: %+v", b)
+	}
+	d = newDriver(t, usual(braked))
+	d.play(`60s down berlin/a
+		60s down berlin/b
+		60s down hamburg/a
+		100s tick`)
+	if v := d.m.View(); !v[0].Pools[0].Braked || v[1].Pools[0].Braked {
+		t.Errorf("braked: %+v, with a node that answers: %+v", v[0].Pools[0], v[1].Pools[0])
+	}
+}
