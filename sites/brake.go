@@ -169,7 +169,7 @@ func (m *Machine) releaseBrake(c *Command) Reply {
 // maintenance or in a drill: then it is not the prober.
 func (n *node) passes() bool {
 	for _, l := range n.lines {
-		if l != nil && !n.disabled() && l.answers() {
+		if l != nil && !n.disabled() && l.truly().answers() {
 			return true
 		}
 	}

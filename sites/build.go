@@ -197,7 +197,7 @@ func (m *Machine) buildPool(s *site, i int, old *site) *pool {
 	p := &pool{SavedPool: SavedPool{Name: c.Name, Since: m.now.Wall}, activeSince: m.now.Boot}
 	for _, o := range old.pools {
 		if o.Name == c.Name {
-			*p = pool{SavedPool: o.SavedPool, activeSince: o.activeSince, said: o.said}
+			*p = pool{SavedPool: o.SavedPool, activeSince: o.activeSince, said: o.said, stoodIn: o.stoodIn}
 		}
 	}
 	p.cfg, p.site, p.index = c, s, i

@@ -12,9 +12,7 @@ func (m *Machine) absorb(l *line, res *Result) {
 	changed := m.followChecks(l, res)
 	before := l.recent
 	if outcome := l.combine(res.Checks); outcome != None {
-		if outcome = l.drilled(outcome); outcome != l.real {
-			l.check = drillCheck()
-		}
+		outcome = l.pretend(outcome, res, m.learnt)
 		l.take(outcome, res, m.learnt)
 		l.contradict(outcome, m.now.Boot)
 	} else {

@@ -117,8 +117,13 @@ func (m *Machine) report(p *pool) {
 		p.Outage = 0
 		m.changed(p.site)
 	}
+	drill := m.byDrill(p, was, is)
+	p.stoodIn = ""
+	if drill && was.from == is.from && is.source == Own {
+		p.stoodIn = was.active
+	}
 	passive := p.cfg.Mode == ActivePassive && is.source == Own && was.active != "" && was.active != is.active
 	if passive || was.from != is.from {
-		m.poolEvent(p, Event{Kind: FailoverSwitch, Text: m.switchText(p, was)})
+		m.poolEvent(p, Event{Kind: FailoverSwitch, Drill: drill, Text: m.switchText(p, was)})
 	}
 }

@@ -26,8 +26,9 @@ type line struct {
 	free   time.Duration
 	forced bool
 
-	// real is what the node really answered while a drill pretends otherwise.
-	real Outcome
+	// truth is what the node has really answered while a drill pretends
+	// otherwise (C6).
+	truth record
 
 	round round
 	// recoverStart is the start of the first success (N6); lapsed says that the
@@ -188,7 +189,7 @@ func (m *Machine) accompany(l *line) {
 
 // judgeDown: the last counted result is a failure.
 func (m *Machine) judgeDown(l *line) {
-	if !l.failing && l.Word != WordPending && !(l.Word == WordOut && l.Offline != 0) {
+	if !l.failing && l.Word != WordPending && !(l.Word == WordOut && !l.untold()) {
 		l.startFailing(max(l.rowStart, l.free))
 		m.began++
 	}
@@ -263,7 +264,7 @@ func (m *Machine) judgeRecovering(l *line) {
 // back puts a line back among those that serve. how is "auto", "manual" or
 // "waived" for a failback, and empty for what was no outage.
 func (m *Machine) back(l *line, how string) {
-	outage, was, answered := l.Outage, l.Word, m.now.Boot-l.recoverStart
+	outage, answered := l.Outage, m.now.Boot-l.recoverStart
 	l.stopFailing()
 	l.enter(m, WordUp)
 	if l.node.wholly() {
@@ -273,7 +274,8 @@ func (m *Machine) back(l *line, how string) {
 		return
 	}
 	l.Outage = 0
-	m.node(l.node, Event{Kind: FailoverFailback, Resolves: outage, Text: l.backText(how, was, answered)})
+	m.node(l.node, Event{Kind: FailoverFailback, Resolves: outage, Drill: l.Drill, Text: l.backText(how, answered)})
+	l.Drill = l.Drill && l.Offline != 0
 }
 
 // ready says whether a recovering line waits for the operator (N6).

@@ -14,7 +14,9 @@ type node struct {
 	former *node
 	lines  [families]*line
 	in     []*pool // the pools that hold it
-	begun  int     // lines that began to fail at the time that the brake looks at
+	// drilled is the Step that has ended the last drill.
+	drilled uint64
+	begun   int // lines that began to fail at the time that the brake looks at
 }
 
 func (n *node) disabled() bool   { return n.Disabled != nil }
@@ -55,6 +57,16 @@ func (n *node) answers() bool {
 		}
 	}
 	return false
+}
+
+// unjudged says whether nothing judges the node (N13).
+func (n *node) unjudged() bool {
+	for _, l := range n.lines {
+		if l != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // lineFor gives the line that decides for a family: its own, or, where that
@@ -155,7 +167,7 @@ func (n *node) member(in [families]bool) Member {
 // take begins what an operator or a window has ordered: whatever was measured
 // so far decides nothing any more (N7, N8).
 func (m *Machine) take(n *node) {
-	m.endDrill(n, "the node was taken out")
+	m.endDrill(n, "the node was taken out", Event{})
 	for _, l := range n.lines {
 		if l != nil {
 			l.stopFailing()

@@ -16,6 +16,8 @@ type pool struct {
 	activeSince time.Duration
 	// said is what the last event told of.
 	said spoken
+	// stoodIn is the node that a drill has moved the pool away from.
+	stoodIn string
 	// spare is room to work out an answer in: most are the one that stands.
 	spare []Member
 	// hint is where in Members the next node is likely to be found.

@@ -58,6 +58,13 @@ func (r *record) take(o Outcome, res *Result, learnt uint64) bool {
 	return true
 }
 
+// adopt takes what another record was told.
+func (r *record) adopt(o *record) {
+	r.last, r.start, r.finish, r.row, r.rowStart = o.last, o.start, o.finish, o.row, o.rowStart
+	r.recent, r.recentStart, r.check = o.recent, o.recentStart, o.check
+	r.upStart, r.upFinish, r.learnt, r.upLearnt = o.upStart, o.upFinish, o.learnt, o.upLearnt
+}
+
 // forget drops all that was heard: the subject starts anew at now (N8, A7).
 func (r *record) forget(now time.Duration) {
 	*r = record{

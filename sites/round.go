@@ -30,11 +30,15 @@ func (m *Machine) due(l *line) bool {
 	if !l.failing || l.last != Down {
 		return false
 	}
-	if l.Offline == 0 {
+	if l.untold() {
 		return true
 	}
 	return l.Word == WordFailing && l.judged() && !l.node.heldBack(m)
 }
+
+// untold says whether it is still to be told that the node is offline: it was
+// not, or as part of a drill that is over.
+func (l *line) untold() bool { return l.Offline == 0 || l.Drill && l.node.Drill == nil }
 
 // runRound takes the round of a failing line as far as the evidence goes. While
 // the line is not proven its clock stands still, and no round goes on.
@@ -90,24 +94,25 @@ func (l *line) contradict(o Outcome, now time.Duration) {
 func (m *Machine) verdict(l *line) {
 	n := l.node
 	l.round = round{spent: true, from: m.now.Boot}
-	if l.Offline == 0 {
-		l.Offline = m.node(n, Event{Kind: NodeOffline, Text: m.offlineText(l)})
+	if l.untold() {
+		l.Drill = n.Drill != nil
+		for _, p := range n.in {
+			if p.stoodIn == n.Name {
+				p.stoodIn = ""
+			}
+		}
+		l.Offline = m.node(n, Event{Kind: NodeOffline, Resolves: l.Offline, Drill: l.Drill, Text: m.offlineText(l)})
 		m.changed(n.site)
 	}
 	if l.Word != WordFailing || !l.judged() || !n.site.settled {
 		return
 	}
-	if n.Drill != nil && m.wouldEmpty(n.site, []*node{n}) != "" {
-		m.endDrill(n, "its pool would have no node left")
+	if n.Drill != nil && m.endsDrill(n) {
+		m.endDrill(n, "its pool would have no node left", Event{})
 		return
 	}
 	m.judgeBrake()
 	if n.heldBack(m) {
-		for _, p := range n.in {
-			if p.Paused != nil {
-				m.holdBack(p, n.site.Name+"/"+n.Name+" does not answer")
-			}
-		}
 		return
 	}
 	text, first := m.outageText(l), n.wholly()
@@ -116,7 +121,7 @@ func (m *Machine) verdict(l *line) {
 		m.countOutage(n)
 	}
 	if l.Outage == 0 {
-		l.Outage = m.node(n, Event{Kind: FailoverOutage, Text: text})
+		l.Outage = m.node(n, Event{Kind: FailoverOutage, Drill: n.Drill != nil, Text: text})
 	}
 	l.stopFailing()
 	l.forced, n.Entitled = false, false
@@ -129,6 +134,7 @@ func (m *Machine) online(l *line) {
 	}
 	resolves := l.Offline
 	l.Offline = 0
-	m.node(l.node, Event{Kind: NodeOnline, Resolves: resolves, Text: m.onlineText(l)})
+	m.node(l.node, Event{Kind: NodeOnline, Resolves: resolves, Drill: l.Drill, Text: m.onlineText(l)})
+	l.Drill = l.Drill && l.Outage != 0
 	m.changed(l.node.site)
 }

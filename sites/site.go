@@ -86,7 +86,7 @@ func (s *site) complete() bool {
 			if l.recent == None {
 				return false
 			}
-			seen = seen || s.cfg.WitnessNodes && l.recent == Up
+			seen = seen || s.cfg.WitnessNodes && l.truly().recent == Up
 		}
 	}
 	return seen
@@ -156,7 +156,7 @@ func (s *site) witnessed() bool {
 	if s.cfg.WitnessNodes {
 		for _, n := range s.nodes {
 			for _, l := range n.lines {
-				if l != nil && !n.disabled() && l.last == Up {
+				if l != nil && !n.disabled() && l.truly().last == Up {
 					return true
 				}
 			}
@@ -172,13 +172,15 @@ func (s *site) nodesSince(from time.Duration) (answering, none bool) {
 	failed, waiting := false, false
 	for _, n := range s.nodes {
 		for _, l := range n.lines {
-			switch {
-			case l == nil || n.disabled():
-			case l.recent == None || l.recentStart < from:
+			if l == nil || n.disabled() {
+				continue
+			}
+			switch r := l.truly(); {
+			case r.recent == None || r.recentStart < from:
 				waiting = true
-			case l.recent == Up:
+			case r.recent == Up:
 				answering = true
-			case l.recent == Down:
+			case r.recent == Down:
 				failed = true
 			}
 		}
@@ -192,7 +194,10 @@ func (s *site) nodesSince(from time.Duration) (answering, none bool) {
 func (s *site) anyNodeLeft() bool {
 	for _, n := range s.nodes {
 		for _, l := range n.lines {
-			if l != nil && !n.disabled() && l.recent != Down && (l.recent != Unknown || l.last != Down) {
+			if l == nil || n.disabled() {
+				continue
+			}
+			if r := l.truly(); r.recent != Down && (r.recent != Unknown || r.last != Down) {
 				return true
 			}
 		}

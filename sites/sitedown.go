@@ -94,7 +94,7 @@ func (s *site) proves(now time.Duration) bool {
 	}
 	for _, n := range s.nodes {
 		for _, l := range n.lines {
-			if l != nil && !n.disabled() && l.answers() {
+			if l != nil && !n.disabled() && l.truly().answers() {
 				return true
 			}
 		}
@@ -123,11 +123,7 @@ func (p *pool) movable() bool {
 		if n.taken() {
 			continue
 		}
-		judged := false
-		for _, l := range n.lines {
-			judged = judged || l != nil
-		}
-		if !judged || !n.cfg.Failover {
+		if n.unjudged() || !n.cfg.Failover {
 			return false
 		}
 	}
@@ -141,7 +137,7 @@ func (m *Machine) abandon(n *node, proof string) {
 	if n.taken() {
 		return
 	}
-	m.endDrill(n, "all of "+s.Name+" is down")
+	m.endDrill(n, "all of "+s.Name+" is down", Event{})
 	for _, l := range n.lines {
 		switch {
 		case l == nil:

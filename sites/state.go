@@ -122,6 +122,8 @@ type SavedLine struct {
 	// Offline and Outage are the events that said so and are not yet resolved.
 	Offline uint64 `json:"offline,omitempty"`
 	Outage  uint64 `json:"outage,omitempty"`
+	// Drill: those are part of a drill (C6).
+	Drill bool `json:"drill,omitempty"`
 	// Stale is the event that said that nothing is heard of its probes (S5).
 	Stale uint64 `json:"stale,omitempty"`
 	// Refuted: a first result failed while the line worked, so a pending node

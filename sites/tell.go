@@ -17,7 +17,6 @@ func (m *Machine) event(e Event) uint64 {
 
 func (m *Machine) node(n *node, e Event) uint64 {
 	e.Site, e.Node = n.site.Name, n.Name
-	e.Drill = e.Drill || n.Drill != nil
 	e = m.stamp(e)
 	m.nodeEvents = append(m.nodeEvents, e)
 	return e.ID
@@ -30,9 +29,6 @@ func (m *Machine) site(s *site, e Event) uint64 {
 
 func (m *Machine) poolEvent(p *pool, e Event) uint64 {
 	e.Site, e.Pool = p.site.Name, p.Name
-	for _, n := range p.nodes {
-		e.Drill = e.Drill || n.Drill != nil
-	}
 	e = m.stamp(e)
 	m.poolEvents = append(m.poolEvents, e)
 	return e.ID

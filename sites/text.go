@@ -103,7 +103,7 @@ func (l *line) graceName() string {
 	return "grace " + dur(l.node.grace())
 }
 
-func (l *line) backText(how string, was Word, answered time.Duration) string {
+func (l *line) backText(how string, answered time.Duration) string {
 	t := l.name() + " is back in DNS: "
 	switch how {
 	case "waived":
@@ -115,7 +115,7 @@ func (l *line) backText(how string, was Word, answered time.Duration) string {
 	case "auto":
 		return t + "it has answered for " + dur(answered) + " (grace " + dur(l.node.cfg.Grace) + ")."
 	default:
-		return t + "it answers, and its " + string(was) + " is over."
+		return t + "it answers again."
 	}
 }
 

@@ -100,7 +100,7 @@ func (m *Machine) expire(s *site) {
 	m.startHolds(s)
 	for _, n := range s.nodes {
 		if n.Drill.over(m.now) {
-			m.endDrill(n, "its time is over")
+			m.endDrill(n, "its time is over", Event{})
 		}
 		if h := n.Maintenance; h.over(m.now) {
 			n.Maintenance = nil
@@ -137,6 +137,7 @@ func (m *Machine) startHolds(s *site) {
 	for _, n := range s.nodes {
 		start(n.Maintenance)
 		start(n.Disabled)
+		start(n.Drill)
 	}
 	for _, p := range s.pools {
 		start(p.Paused)

@@ -61,12 +61,12 @@ func (s *site) others(l *line) (o Outcome, failedAt, upAt time.Duration) {
 		if k == nil || n.Name == l.node.Name || n.disabled() {
 			continue
 		}
-		switch k.last {
+		switch r := k.truly(); r.last {
 		case Up:
-			o, upAt = Up, max(upAt, k.upStart)
+			o, upAt = Up, max(upAt, r.upStart)
 		case Down:
 			if o != Up {
-				o, failedAt = Down, max(failedAt, k.rowStart)
+				o, failedAt = Down, max(failedAt, r.rowStart)
 			}
 		}
 	}
@@ -111,11 +111,15 @@ func (s *site) answeredSince(l *line, t time.Duration, learnt uint64) (bool, tim
 func (s *site) othersSince(l *line, t time.Duration, learnt uint64) (ok bool, finish time.Duration) {
 	for _, n := range s.nodes {
 		k := n.lines[l.family]
-		if k == nil || n.Name == l.node.Name || n.disabled() || k.last != Up || k.upStart < t || k.upLearnt <= learnt {
+		if k == nil || n.Name == l.node.Name || n.disabled() {
 			continue
 		}
-		if !ok || k.upFinish < finish {
-			ok, finish = true, k.upFinish
+		r := k.truly()
+		if r.last != Up || r.upStart < t || r.upLearnt <= learnt {
+			continue
+		}
+		if !ok || r.upFinish < finish {
+			ok, finish = true, r.upFinish
 		}
 	}
 	return ok, finish
@@ -153,10 +157,11 @@ func (s *site) silence() (silent bool, since time.Duration) {
 				if l == nil || n.disabled() {
 					continue
 				}
-				if l.last != Down {
+				r := l.truly()
+				if r.last != Down {
 					return false, 0
 				}
-				since = max(since, l.rowStart)
+				since = max(since, r.rowStart)
 			}
 		}
 	}
