@@ -40,9 +40,9 @@ func (m *Machine) choose(p *pool) (*node, [families]bool) {
 // earlier gives the node in front of the active one that takes over again by
 // itself, if there is one. After min_hold that is any that is up and may fail
 // back by itself; with `failback: manual` only one that an operator has put
-// back.
+// back. None does while an operator has switched to the active one (C2).
 func (m *Machine) earlier(p *pool, cur *node) *node {
-	if m.now.Boot < p.activeSince+p.cfg.MinHold {
+	if m.now.Boot < p.activeSince+p.cfg.MinHold || p.Paused != nil && p.Paused.Switch {
 		return nil
 	}
 	for _, n := range p.nodes {

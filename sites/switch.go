@@ -1,6 +1,9 @@
 package sites
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // switchTo makes a node the active one of an active_passive pool, and pauses
 // the pool (C2).
@@ -29,13 +32,18 @@ func (m *Machine) switchTo(s *site, nodes []*node, c *Command) Reply {
 		return refuse("Refused: pool %s does not hold %s.", p.label(), n.Name)
 	case n.taken():
 		return refuse("Refused: %s/%s is %s. End that first.", s.Name, n.Name, n.word())
-	case !n.answers() && !c.Force:
+	case !n.answers() && !n.unjudged() && !c.Force:
 		return refuse("Refused: %s/%s does not answer%s. Use --force to switch to it all the same.", s.Name, n.Name, m.lastCause(n))
 	}
 	for _, l := range n.lines {
-		if l != nil && l.Word != WordUp && l.Word != WordFailing {
-			m.backBy(l, c)
+		if l == nil || l.Word == WordUp || l.Word == WordFailing || !l.answers() && !c.Force {
+			continue
 		}
+		l.free, l.forced = m.now.Boot, !l.answers()
+		m.backBy(l, c)
+	}
+	for _, x := range p.nodes {
+		x.Entitled = x.Entitled && x == n // whoever was to take its place was overruled
 	}
 	m.pause(p, c)
 	p.Paused.Switch = true
@@ -44,27 +52,51 @@ func (m *Machine) switchTo(s *site, nodes []*node, c *Command) Reply {
 	p.Since = m.now.Wall
 	m.changed(s)
 	return Reply{Text: fmt.Sprintf("%s is now served by %s. The pool is paused%s: nothing of it moves by itself. `dnsteer resume %s` ends that.",
-		p.label(), n.Name, m.untilText(p.Paused.Until), p.label())}
+		p.label(), n.Name, m.endText(p.Paused), p.label())}
 }
 
 // pause stops the moves of a pool.
 func (m *Machine) pause(p *pool, c *Command) {
-	h := &Hold{By: c.By, Reason: c.Reason, Since: m.now.Wall}
+	h, before := &Hold{By: c.By, Reason: c.Reason, Since: m.now.Wall}, p.Paused
 	h.last(c.For, m.now)
 	p.Paused = h
-	h.Event = m.poolEvent(p, Event{Kind: Paused, By: c.By, Reason: c.Reason, Text: m.pausedText(p)})
+	e := Event{Kind: Paused, By: c.By, Reason: c.Reason, Text: m.pausedText(p)}
+	if before != nil {
+		e.Resolves = before.Event // paused anew, it takes the place of that
+	}
+	h.Event = m.poolEvent(p, e)
 	m.changed(p.site)
 }
 
-// holdBack tells once that a pause holds back a move that an outage asks for
+// judgeHeld tells once of a move that the pause of a pool holds back, and of its
+// end: a member that no longer serves, or one that has failed for its whole time
 // (C2).
-func (m *Machine) holdBack(p *pool, why string) {
+func (m *Machine) judgeHeld(p *pool) {
+	if p.Paused == nil {
+		return
+	}
+	for _, x := range p.Members {
+		n := p.find(x.Node, x.Replaced)
+		switch {
+		case n == nil || n.taken() || p.Source != Own:
+		case n.serves() == [families]bool{}:
+			m.holdBack(p, n, "is out")
+			return
+		case n.overdue(m.now.Boot, p.Held != 0):
+			m.holdBack(p, n, "does not answer")
+			return
+		}
+	}
+	m.endHeld(p, "its nodes answer again")
+}
+
+func (m *Machine) holdBack(p *pool, n *node, what string) {
 	if p.Held != 0 {
 		return
 	}
-	p.Held = m.poolEvent(p, Event{Kind: MoveHeld, Text: fmt.Sprintf(
-		"%s would move, because %s, but it is paused%s and still answers %s. `dnsteer resume %s` lets it move.",
-		p.label(), why, m.untilText(p.Paused.Until), m.givesText(p), p.label())})
+	p.Held = m.poolEvent(p, Event{Kind: MoveHeld, Drill: n.Drill != nil, Text: fmt.Sprintf(
+		"%s would move, because %s/%s %s, but it is paused%s and still answers %s. `dnsteer resume %s` lets it move.",
+		p.label(), n.site.Name, n.Name, what, m.endText(p.Paused), m.givesText(p), p.label())})
 	m.changed(p.site)
 }
 
@@ -73,39 +105,20 @@ func (m *Machine) endHeld(p *pool, why string) {
 	if p.Held == 0 {
 		return
 	}
-	m.poolEvent(p, Event{Kind: MoveHeldEnded, Resolves: p.Held, Text: "No move of " + p.label() + " is held back any more: " + why + "."})
+	drill := p.any("", func(n *node) bool { return n.drilled == m.steps })
+	m.poolEvent(p, Event{
+		Kind: MoveHeldEnded, Resolves: p.Held, Drill: drill,
+		Text: "No move of " + p.label() + " is held back any more: " + why + ".",
+	})
 	p.Held = 0
 	m.changed(p.site)
 }
 
-// judgeHeld looks for a move that the pause of a pool holds back: a member that
-// no longer serves, or one that has failed for its whole time.
-func (m *Machine) judgeHeld(p *pool) {
-	if p.Paused == nil {
-		return
-	}
-	waits := false
-	for _, x := range p.Members {
-		n := p.find(x.Node, x.Replaced)
-		switch {
-		case n == nil || n.taken():
-		case n.serves() == [families]bool{}:
-			m.holdBack(p, n.site.Name+"/"+n.Name+" is out")
-			return
-		default:
-			waits = waits || n.overdue()
-		}
-	}
-	if !waits {
-		m.endHeld(p, "its nodes answer again")
-	}
-}
-
 // overdue says whether a line of the node has failed for its whole time and
-// would be out if nothing held it back.
-func (n *node) overdue() bool {
+// would be out if nothing held it back; once that was told, until it answers.
+func (n *node) overdue(now time.Duration, told bool) bool {
 	for _, l := range n.lines {
-		if l != nil && l.judged() && l.Word == WordFailing && l.Offline != 0 {
+		if l != nil && l.judged() && l.Word == WordFailing && l.Offline != 0 && (told || l.overdue(now)) {
 			return true
 		}
 	}
