@@ -22,9 +22,9 @@ type builder struct {
 
 func (b *builder) build() *Config {
 	b.cfg = &Config{probers: make(map[sites.Subject][]probes.Prober)}
-	fillDefaults(&b.file.State, true)
-	fillDefaults(&b.file.Defaults, true)
-	fillDefaults(&b.file.Brake, true)
+	b.known.fill(&b.file.State, true)
+	b.known.fill(&b.file.Defaults, true)
+	b.known.fill(&b.file.Brake, true)
 	b.cfg.Instance = b.instanceName()
 	b.cfg.StatePath = relative(b.file.State.Path)
 	if k := &b.file.Brake; !k.Word.Set {

@@ -11,6 +11,6 @@ func StatePath(path string) string {
 		return ""
 	}
 	whole := l.combine()
-	fillDefaults(&whole.State, true)
+	l.known.fill(&whole.State, true)
 	return relative(whole.State.Path)
 }

@@ -25,7 +25,7 @@ func Decode(name string, data []byte, v any) error {
 		r.fault(Pos{File: name}, "the file is empty")
 	}
 	if ok && doc.root != nil {
-		d := &decoder{document: doc, report: r, env: &environment{}, known: make(map[reflect.Type]keySet)}
+		d := &decoder{document: doc, report: r, env: &environment{}, known: make(keySets)}
 		d.into(doc.root, "", reflect.ValueOf(v).Elem(), "")
 	}
 	return r.err()
@@ -42,7 +42,7 @@ type decoder struct {
 	// anywhere lists the keys of all structs with their places, for hints.
 	anywhere map[string][]string
 	// known keeps the keys of the structs that were met.
-	known map[reflect.Type]keySet
+	known keySets
 	// free lets keys that start with "x-" pass in the mapping at the path top.
 	free bool
 	top  string

@@ -7,25 +7,44 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// fillDefaults gives every key of a struct that was left out the default of
-// its tag. Embedded groups are left alone unless asked for: where settings are
+// preset is the default of a key.
+type preset struct {
+	index []int
+	value reflect.Value
+}
+
+// fill gives every key of a struct that was left out the default of its tag.
+// Embedded groups are left alone unless asked for: where settings are
 // inherited, only the struct that everything inherits from is filled.
-func fillDefaults(ptr any, groups bool) {
+func (s keySets) fill(ptr any, groups bool) {
 	v := reflect.ValueOf(ptr).Elem()
-	keys, _ := keysOf(v.Type())
+	set := s.of(v.Type())
+	presets, ok := set.presets[groups]
+	if !ok {
+		presets = defaultsOf(set.keys, groups)
+		set.presets[groups] = presets
+	}
+	for _, p := range presets {
+		if field := v.FieldByIndex(p.index); field.IsZero() {
+			field.Set(p.value)
+		}
+	}
+}
+
+// defaultsOf reads the defaults of keys.
+func defaultsOf(keys []key, groups bool) (presets []preset) {
 	for _, k := range keys {
 		text := k.tag.Get("default")
 		if text == "" || k.group != nil && !groups {
 			continue
 		}
-		field := v.FieldByIndex(k.index)
-		if h, ok := field.Addr().Interface().(holder); ok && h.set() || !ok && !field.IsZero() {
-			continue
-		}
-		if err := defaultValue(text, field, k.tag); err != nil {
+		value := reflect.New(k.typ).Elem()
+		if err := defaultValue(text, value, k.tag); err != nil {
 			panic(fmt.Sprintf("config: the default of %q cannot be read: %s", k.name, err))
 		}
+		presets = append(presets, preset{k.index, value})
 	}
+	return presets
 }
 
 // defaultValue decodes a default as it would be written. Its place is the zero
@@ -42,7 +61,7 @@ func defaultValue(text string, field reflect.Value, tag reflect.StructTag) error
 		return err
 	}
 	r := &report{}
-	d := &decoder{report: r, env: &environment{}, known: make(map[reflect.Type]keySet)}
+	d := &decoder{report: r, env: &environment{}, known: make(keySets)}
 	d.into(node.Content[0], "", field, tag)
 	return r.err()
 }

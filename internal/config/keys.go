@@ -31,8 +31,38 @@ type key struct {
 	tag   reflect.StructTag
 	// group is the embedded struct that the key comes from, nil for the
 	// struct's own.
-	group reflect.Type
-	later bool
+	group    reflect.Type
+	later    bool
+	required bool
+}
+
+// keySet is what the fields of a struct type say.
+type keySet struct {
+	keys  []key
+	short *key
+	// place is the field of type Pos, -1 where there is none.
+	place int
+	// presets are the defaults that were read, with the groups' or without.
+	presets map[bool][]preset
+}
+
+// keySets remembers what was read of each type: tags are slow to read, and a
+// large configuration holds a type thousands of times.
+type keySets map[reflect.Type]*keySet
+
+func (s keySets) of(t reflect.Type) *keySet {
+	set := s[t]
+	if set == nil {
+		set = &keySet{place: -1, presets: make(map[bool][]preset)}
+		set.keys, set.short = keysOf(t)
+		for i := range t.NumField() {
+			if t.Field(i).Type == posType {
+				set.place = i
+			}
+		}
+		s[t] = set
+	}
+	return set
 }
 
 func (k *key) list(tag string) []string {
@@ -74,7 +104,7 @@ func keysOf(t reflect.Type) (keys []key, short *key) {
 		case name == "":
 			name = strings.ToLower(f.Name)
 		}
-		k := key{name: name, index: []int{i}, typ: f.Type, tag: f.Tag, later: f.Type == laterType}
+		k := key{name: name, index: []int{i}, typ: f.Type, tag: f.Tag, later: f.Type == laterType, required: f.Tag.Get("required") != ""}
 		if f.Tag.Get("short") != "" {
 			s := k
 			short = &s

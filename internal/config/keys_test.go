@@ -35,7 +35,7 @@ func TestDecoderKnowsEveryKey(t *testing.T) {
 	for _, s := range sections() {
 		for _, k := range append(slices.Clone(s.keys), key{name: "no-such-key"}) {
 			r := &report{}
-			d := &decoder{report: r, env: &environment{}, known: make(map[reflect.Type]keySet)}
+			d := &decoder{report: r, env: &environment{}, known: make(keySets)}
 			var node yaml.Node
 			if err := yaml.Unmarshal([]byte("{"+k.name+": }"), &node); err != nil {
 				t.Fatal(err)
@@ -178,7 +178,7 @@ func checkValue(text string, k *key) error {
 		return err
 	}
 	r := &report{}
-	d := &decoder{report: r, env: &environment{}, known: make(map[reflect.Type]keySet)}
+	d := &decoder{report: r, env: &environment{}, known: make(keySets)}
 	d.into(node.Content[0], k.name, reflect.New(k.typ).Elem(), k.tag)
 	return r.err()
 }

@@ -54,7 +54,7 @@ type loader struct {
 	parts    []part
 	// places and known spare every file the walk through the types.
 	places map[string][]string
-	known  map[reflect.Type]keySet
+	known  keySets
 }
 
 // part is what one file says.
@@ -73,7 +73,7 @@ func newLoader(opts Options) *loader {
 		disk:     disk{},
 		instance: opts.Instance,
 		places:   everyKey(),
-		known:    make(map[reflect.Type]keySet),
+		known:    make(keySets),
 	}
 	l.bundle = bundle{Files: make(map[string][]byte), Env: l.env.used}
 	return l

@@ -13,10 +13,11 @@ import (
 
 // mapping decodes the keys of a struct.
 func (d *decoder) mapping(n *yaml.Node, path string, v reflect.Value) {
-	keys, short := d.keys(v.Type())
+	set := d.known.of(v.Type())
+	keys, short := set.keys, set.short
 	if n.Kind != yaml.MappingNode {
 		if short != nil && n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
-			d.place(n, path, v)
+			d.place(n, path, v, set)
 			before := len(d.faults)
 			d.into(n, path, v.FieldByIndex(short.index), short.tag)
 			if f := d.faults[before:]; short.name == "-" && len(f) > 0 && !strings.Contains(f[0].Text, "did you mean") {
@@ -27,7 +28,7 @@ func (d *decoder) mapping(n *yaml.Node, path string, v reflect.Value) {
 		d.fault(d.pos(n, path), "found %s, expected a mapping with %s", shape(n), clipWords(names(keys)))
 		return
 	}
-	d.place(n, path, v)
+	d.place(n, path, v, set)
 	seen := make(map[string]*yaml.Node)
 	excused := make(map[string]bool) // required keys that a misspelt one stands for
 	for _, p := range d.pairs(n, path) {
@@ -47,35 +48,17 @@ func (d *decoder) mapping(n *yaml.Node, path string, v reflect.Value) {
 		}
 	}
 	for _, k := range keys {
-		if k.tag.Get("required") != "" && seen[k.name] == nil && !excused[k.name] {
+		if k.required && seen[k.name] == nil && !excused[k.name] {
 			d.fault(d.pos(n, path), "the key %q is missing", k.name)
 		}
 	}
 	d.variant(v, keys, path, seen)
 }
 
-// keySet is what keysOf gives.
-type keySet struct {
-	keys  []key
-	short *key
-}
-
-// keys is keysOf, remembered.
-func (d *decoder) keys(t reflect.Type) ([]key, *key) {
-	set, ok := d.known[t]
-	if !ok {
-		set.keys, set.short = keysOf(t)
-		d.known[t] = set
-	}
-	return set.keys, set.short
-}
-
 // place fills the struct's field of type Pos.
-func (d *decoder) place(n *yaml.Node, path string, v reflect.Value) {
-	for i := range v.NumField() {
-		if v.Type().Field(i).Type == posType {
-			v.Field(i).Set(reflect.ValueOf(d.pos(n, path)))
-		}
+func (d *decoder) place(n *yaml.Node, path string, v reflect.Value, set *keySet) {
+	if set.place >= 0 {
+		v.Field(set.place).Set(reflect.ValueOf(d.pos(n, path)))
 	}
 }
 

@@ -23,7 +23,7 @@ func (b *builder) nodeProbes(site string, node *sites.Node, list []probeKeys) (s
 	}
 	for i := range list {
 		k := &list[i]
-		fillDefaults(k, true)
+		b.known.fill(k, true)
 		name := string(k.Label.V)
 		if !k.Label.Set {
 			name = freeName(k.Type.V, taken)

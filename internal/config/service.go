@@ -15,7 +15,7 @@ func (b *builder) services() {
 	with := b.sitesByPool()
 	for i := range b.file.Services {
 		k := &b.file.Services[i]
-		fillDefaults(k, false)
+		b.known.fill(k, false)
 		s := sites.Service{Pool: k.Pool.V, Sites: b.serviceSites(k, with), TTL: k.TTL.V}
 		seen := newNames(b.report, "host")
 		for _, h := range k.Hosts {

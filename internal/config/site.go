@@ -11,7 +11,7 @@ import (
 // site resolves one site: what stands on it, else in the defaults.
 func (b *builder) site(k *siteKeys) sites.Site {
 	d := &b.file.Defaults
-	fillDefaults(k, false)
+	b.known.fill(k, false)
 	s := sites.Site{
 		Name:          string(k.Name.V),
 		Local:         k.Local.V,
@@ -51,7 +51,7 @@ func (b *builder) site(k *siteKeys) sites.Site {
 // defaults.
 func (b *builder) node(k *siteKeys, n *nodeKeys) sites.Node {
 	d := &b.file.Defaults
-	fillDefaults(n, false)
+	b.known.fill(n, false)
 	node := sites.Node{
 		Name:      string(n.Name.V),
 		Addresses: unwrap(n.Addresses),
@@ -128,17 +128,13 @@ func (b *builder) pool(k *siteKeys, name string, own *poolSettings, nodes []int)
 
 // members finds nodes by name.
 func (b *builder) members(refs []Value[string], nodeAt map[string]int, k *siteKeys) []int {
-	var known []string
-	for i := range k.Nodes {
-		known = append(known, string(k.Nodes[i].Name.V))
-	}
 	var list []int
 	seen := newNames(b.report, "node")
 	for _, ref := range refs {
 		i, ok := nodeAt[ref.V]
 		switch {
 		case !ok:
-			b.unknownName(ref, fmt.Sprintf("site %s has no node", k.Name.V), known)
+			b.unknownName(ref, fmt.Sprintf("site %s has no node", k.Name.V), nodeNames(k))
 		case seen.add(ref):
 			list = append(list, i)
 		}
@@ -146,9 +142,16 @@ func (b *builder) members(refs []Value[string], nodeAt map[string]int, k *siteKe
 	return list
 }
 
+func nodeNames(k *siteKeys) (list []string) {
+	for i := range k.Nodes {
+		list = append(list, string(k.Nodes[i].Name.V))
+	}
+	return list
+}
+
 // window resolves a maintenance window (C5).
 func (b *builder) window(k *siteKeys, w *windowKeys, nodeAt map[string]int) sites.Window {
-	fillDefaults(w, false)
+	b.known.fill(w, false)
 	out := sites.Window{
 		Nodes:    b.members(w.Nodes, nodeAt, k),
 		Schedule: w.Schedule.V.schedule,

@@ -12,15 +12,12 @@ type Value[T any] struct {
 type holder interface {
 	// hold marks the value as written at a place and gives what to decode into.
 	hold(at Pos) any
-	set() bool
 }
 
 func (v *Value[T]) hold(at Pos) any {
 	v.At, v.Set = at, true
 	return &v.V
 }
-
-func (v *Value[T]) set() bool { return v.Set }
 
 // text gives a value of a text type as a string.
 func text[T ~string](v Value[T]) Value[string] {

@@ -73,7 +73,7 @@ func (b *builder) resolvers(k *siteKeys, s *sites.Site, at Pos, seen *seenNames)
 
 // question makes the probe of a resolver (O3).
 func (b *builder) question(r *resolverKeys, port int) probes.Resolver {
-	fillDefaults(r, true)
+	b.known.fill(r, true)
 	q := probes.Resolver{Ask: string(r.Ask.V) + ".", Type: "A", Port: port, Expect: unwrap(r.Expect)}
 	if r.Ask.At.File == "" && len(r.Expect) > 0 {
 		b.fault(r.Expect[0].At, "\"expect\" without \"ask\" would have no effect, expected both")
@@ -90,7 +90,7 @@ func (b *builder) question(r *resolverKeys, port int) probes.Resolver {
 
 // probeWitness adds a probe with an address as a witness.
 func (b *builder) probeWitness(s *sites.Site, o *witnessKeys, seen *seenNames) {
-	fillDefaults(o, true)
+	b.known.fill(o, true)
 	prober, _ := b.prober(&o.probeKind)
 	if o.ExpiresWithin.Set {
 		b.fault(o.ExpiresWithin.At, "found \"expires_within\" in a witness, expected it in a probe of a node: the line works whatever the certificate says")
