@@ -130,13 +130,13 @@ func TestEventsAreBoundedByAge(t *testing.T) {
 	}
 }
 
-func BenchmarkOpenWith100000Events(b *testing.B) {
+func BenchmarkOpenWithFullHistory(b *testing.B) {
 	dir := b.TempDir()
 	s, _, err := Open(dir, Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	for id := uint64(0); id < 100_000; {
+	for id := uint64(0); id < DefaultMaxEvents; {
 		var batch Batch
 		for range 1000 {
 			id++

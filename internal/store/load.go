@@ -18,8 +18,6 @@ type State struct {
 	Global []byte
 	// Serials by zone.
 	Serials map[string]uint32
-	// Starts are the times of the last starts, oldest first.
-	Starts []time.Time
 	// LastEvent is the highest ID of an event; 0 if there is none.
 	LastEvent uint64
 	// Wall is the last [Batch.Wall]; zero if there is none.
@@ -62,7 +60,6 @@ func (st *State) read(tx *bolt.Tx) error {
 	global, err := get(tx, metaBucket, globalKey)
 	fault(err)
 	st.Global = global
-	fault(getJSON(tx, startsKey, &st.Starts))
 	fault(getJSON(tx, wallKey, &st.Wall))
 	last, err := lastEvent(tx)
 	fault(err)
@@ -140,46 +137,4 @@ func (s *Store) Config() (c Config, ok bool, err error) {
 		return Config{}, false, fmt.Errorf("read the last good configuration: %w", err)
 	}
 	return c, ok, nil
-}
-
-// keptStarts is how many start times are kept.
-const keptStarts = 10
-
-// AddStart stores the time of a start and gives the last ones, that one
-// included, oldest first, also when it cannot be stored. Give it a clock that is
-// believed: a machine without a clock starts at the same time every time.
-func (s *Store) AddStart(at time.Time) ([]time.Time, error) {
-	starts := []time.Time{at}
-	err := s.write(func(tx *bolt.Tx) error {
-		var before []time.Time
-		if err := getJSON(tx, startsKey, &before); err != nil {
-			return err
-		}
-		all := append(before, at)
-		starts = all[max(0, len(all)-keptStarts):]
-		return putJSON(tx, startsKey, starts)
-	})
-	return starts, err
-}
-
-// The measure of S4.
-const (
-	loopStarts = 3
-	loopWithin = 10 * time.Minute
-)
-
-// RestartLoop says whether the last start was the third within ten minutes, or a
-// later one: clocks that always restart never decide (S4). Starts are given
-// oldest first.
-func RestartLoop(starts []time.Time) bool {
-	if len(starts) == 0 {
-		return false
-	}
-	last, near := starts[len(starts)-1], 0
-	for _, at := range starts {
-		if ago := last.Sub(at); ago >= 0 && ago <= loopWithin {
-			near++
-		}
-	}
-	return near >= loopStarts
 }

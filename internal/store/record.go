@@ -24,7 +24,6 @@ const (
 
 	formatKey = "format"
 	globalKey = "global"
-	startsKey = "starts"
 	wallKey   = "wall"
 	lastKey   = "last"
 )

@@ -32,9 +32,10 @@ const (
 	tempName = "dnsteer.db.tmp"
 )
 
-// The defaults of [Options].
+// The defaults of [Options]. A start reads every event once to see that none is
+// damaged, before the first answer: their number is what that takes.
 const (
-	DefaultMaxEvents = 100_000
+	DefaultMaxEvents = 20_000
 	DefaultMaxAge    = 30 * 24 * time.Hour
 )
 

@@ -151,47 +151,6 @@ func TestLastGoodConfiguration(t *testing.T) {
 	}
 }
 
-// If this fails, a program that crashes and is started again for ever is not
-// noticed, though its clocks never decide (S4), or an update alarms.
-func TestRestartLoop(t *testing.T) {
-	at := func(minutes ...float64) (times []time.Time) {
-		for _, m := range minutes {
-			times = append(times, epoch.Add(time.Duration(m*float64(time.Minute))))
-		}
-		return times
-	}
-	tests := []struct {
-		name string
-		in   []time.Time
-		want bool
-	}{
-		{"never", nil, false},
-		{"twice", at(0, 1), false},
-		{"three times within ten minutes", at(0, 4, 10), true},
-		{"three times within a little more", at(0, 4, 10.01), false},
-		{"the loop is over", at(0, 1, 2, 60), false},
-		{"the clock was set back", at(100, 101, 0), false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := RestartLoop(tt.in); got != tt.want {
-				t.Errorf("got %v", got)
-			}
-		})
-	}
-	s, _ := open(t, t.TempDir(), Options{})
-	var starts []time.Time
-	for i := range 12 {
-		var err error
-		if starts, err = s.AddStart(epoch.Add(time.Duration(i) * time.Second)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(starts, load(t, s).Starts); diff != "" || len(starts) != keptStarts || !RestartLoop(starts) {
-		t.Errorf("%d starts: %s", len(starts), diff)
-	}
-}
-
 // If this fails, other users of the host read the configuration's secrets.
 func TestFilesArePrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
