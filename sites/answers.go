@@ -21,8 +21,8 @@ func (m *Machine) Answer(id PoolID) Answer {
 		}
 		return a
 	}
-	if from.cfg.Mode == ActiveActive {
-		a.Policy = from.cfg.Policy
+	if from.cfg.Mode == ActiveActive && p.Source != LastResort {
+		a.Policy = from.cfg.Policy // a last resort answers all (A5)
 	}
 	for _, x := range from.Members {
 		n := from.find(x.Node, x.Replaced)

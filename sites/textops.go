@@ -55,7 +55,11 @@ func (s spoken) by(p *pool) string {
 }
 
 func (m *Machine) poolOutageText(p *pool) string {
-	return fmt.Sprintf("Nothing can serve %s: no node of it does, and no emergency site can step in. As a last resort it answers %s.", p.label(), m.givesText(p))
+	t := fmt.Sprintf("Nothing can serve %s: no node of it does, and no emergency site can step in. ", p.label())
+	if p.Source == Removed {
+		return t + "Its records are taken away (on_empty: remove)."
+	}
+	return t + "As a last resort it answers " + m.givesText(p) + "."
 }
 
 func (m *Machine) poolResolvedText(p *pool) string {
