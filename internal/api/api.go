@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -60,8 +61,11 @@ type Status struct {
 	Started  time.Time `json:"started"`
 	// Problems are what a person should look at first, worst first, as
 	// sentences; empty when all is well.
-	Problems []string         `json:"problems"`
-	Isolated bool             `json:"isolated"`
+	Problems []string `json:"problems"`
+	Isolated bool     `json:"isolated"`
+	// Brake is "holds" while a mass failure is held, "released" after an
+	// operator has released it and while the failure lasts, else empty.
+	Brake    string           `json:"brake,omitempty"`
 	Config   ConfigStatus     `json:"config"`
 	Store    StoreStatus      `json:"store"`
 	DNS      *DNSStatus       `json:"dns,omitempty"`
@@ -131,15 +135,23 @@ type EventQuery struct {
 
 // ProbeReport is what probing a node once has found.
 type ProbeReport struct {
-	Site  string       `json:"site"`
-	Node  string       `json:"node"`
+	Site string `json:"site"`
+	Node string `json:"node"`
+	// Time is when it was begun.
+	Time  time.Time    `json:"time"`
 	Lines []ProbedLine `json:"lines"`
 }
 
 // ProbedLine is one address of the node.
 type ProbedLine struct {
-	Address string          `json:"address"`
-	Checks  []sites.Checked `json:"checks"`
+	Address string        `json:"address"`
+	Checks  []ProbedCheck `json:"checks"`
+}
+
+// ProbedCheck is what one probe has found, with what it saw on its way.
+type ProbedCheck struct {
+	sites.Checked
+	Detail probes.Detail `json:"detail,omitzero"`
 }
 
 // ReloadReport says what a reload has changed.

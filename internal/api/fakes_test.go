@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,6 +15,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/dnsteer/dnsteer/internal/history"
+	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -30,6 +33,7 @@ type fake struct {
 	after    uint64
 	healthy  error
 	missing  []string
+	from, to time.Time
 
 	onCommand func(ctx context.Context, c sites.Command) (sites.Reply, error)
 }
@@ -82,8 +86,41 @@ func (f *fake) Probe(_ context.Context, site, node string) (ProbeReport, error) 
 		return ProbeReport{}, &NotFoundError{Text: "There is no node " + site + "/" + node + "."}
 	}
 	return ProbeReport{Site: site, Node: node, Lines: []ProbedLine{{
-		Address: "10.1.0.11", Checks: []sites.Checked{{Probe: "tcp", Steer: true, Outcome: "up", Duration: time.Millisecond}},
+		Address: "10.1.0.11", Checks: []ProbedCheck{
+			{Checked: sites.Checked{Probe: "tcp", Steer: true, Outcome: "up", Duration: time.Millisecond}},
+			{
+				Checked: sites.Checked{Probe: "http", Steer: true, Outcome: "down", Cause: "status", Duration: time.Second},
+				Detail: probes.Detail{
+					Address: "10.1.0.11:443",
+					Steps:   []probes.Step{{Name: "connect", Took: time.Millisecond}, {Name: "tls", Took: time.Second, Error: "reset"}},
+					HTTP:    &probes.SeenHTTP{Status: "HTTP/1.1 503 Service Unavailable", Body: "busy"},
+				},
+			},
+		},
 	}}}, nil
+}
+
+// History knows berlin/a from noon on, and nothing of berlin/b, which is
+// disabled.
+func (f *fake) History(_ context.Context, site, node string, from, to time.Time) ([]history.Line, error) {
+	f.mu.Lock()
+	f.from, f.to = from, to
+	f.mu.Unlock()
+	switch {
+	case site != "berlin" || node == "x":
+		return nil, &NotFoundError{Text: "There is no node " + site + "/" + node + "."}
+	case node == "b":
+		return nil, nil
+	case node == "":
+		return []history.Line{{Site: site, Witness: "resolver 10.1.0.1", Address: netip.MustParseAddr("10.1.0.1"), Probes: []history.Probe{{Name: "resolver 10.1.0.1", Step: 60}}}}, nil
+	}
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	point := history.Point{Time: at, Up: 5, Down: 1, Least: time.Millisecond, Mean: 2 * time.Millisecond, Most: 3 * time.Millisecond, Cause: "timeout"}
+	return []history.Line{{
+		Site: site, Node: node, Address: netip.MustParseAddr("10.1.0.11"),
+		Probes:   []history.Probe{{Name: "tcp", Step: 60, Points: []history.Point{point}, Total: point}},
+		Failures: []history.Failure{{Probe: "tcp", Outcome: "down", Cause: "timeout", Text: "no answer within 2s", First: at, Last: at, Count: 1}},
+	}}, nil
 }
 
 func (f *fake) Reload(context.Context) (ReloadReport, error) {
@@ -94,7 +131,7 @@ func (f *fake) Healthy(context.Context) error    { return f.healthy }
 func (f *fake) Missing(context.Context) []string { return f.missing }
 func (f *fake) handler() *Handler                { return f.handlerLogging(io.Discard) }
 func (f *fake) handlerLogging(log io.Writer) *Handler {
-	return NewHandler(Deps{Reader: f, Operator: f, Health: f, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	return NewHandler(Deps{Reader: f, Operator: f, Historian: f, Health: f, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 }
 
 // socketFolder is a folder with a short name: the path of a socket may have

@@ -15,10 +15,11 @@ import (
 
 // Deps are what the handlers need; none may be nil.
 type Deps struct {
-	Reader   Reader
-	Operator Operator
-	Health   Health
-	Log      *slog.Logger
+	Reader    Reader
+	Operator  Operator
+	Historian Historian
+	Health    Health
+	Log       *slog.Logger
 }
 
 // maxBody of a request.
@@ -42,6 +43,8 @@ type Handler struct {
 //	GET  /api/v1/explain?what=        [Explanation]; 404 for what is not there
 //	GET  /api/v1/events               [EventList]; after, before, since, until, kind, site, node, limit, order
 //	GET  /api/v1/events/stream        events as they come (SSE); after, kind, site, node
+//	GET  /api/v1/history/{site}       [HistoryReport] of its witnesses; from, to
+//	GET  /api/v1/history/{site}/{node}
 //	POST /api/v1/commands             [CommandRequest] to [CommandReply]; 409 for what is refused
 //	POST /api/v1/probe/{site}/{node}  [ProbeReport]
 //	POST /api/v1/reload, /-/reload    [ReloadReport]; 422 for a faulty configuration
@@ -56,16 +59,18 @@ func NewHandler(d Deps) *Handler {
 		streams: make(chan struct{}, maxStreams), ending: make(chan struct{}),
 	}
 	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /api/v1/status":               h.status,
-		"GET /api/v1/explain":              h.explain,
-		"GET /api/v1/events":               h.events,
-		"GET /api/v1/events/stream":        h.stream,
-		"POST /api/v1/commands":            h.command,
-		"POST /api/v1/probe/{site}/{node}": h.probe,
-		"POST /api/v1/reload":              h.reload,
-		"POST /-/reload":                   h.reload,
-		"GET /-/healthy":                   h.healthy,
-		"GET /-/ready":                     h.ready,
+		"GET /api/v1/status":                h.status,
+		"GET /api/v1/explain":               h.explain,
+		"GET /api/v1/events":                h.events,
+		"GET /api/v1/events/stream":         h.stream,
+		"GET /api/v1/history/{site}":        h.history,
+		"GET /api/v1/history/{site}/{node}": h.history,
+		"POST /api/v1/commands":             h.command,
+		"POST /api/v1/probe/{site}/{node}":  h.probe,
+		"POST /api/v1/reload":               h.reload,
+		"POST /-/reload":                    h.reload,
+		"GET /-/healthy":                    h.healthy,
+		"GET /-/ready":                      h.ready,
 	} {
 		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := handle(w, r); err != nil {

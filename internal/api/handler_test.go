@@ -46,6 +46,15 @@ func TestAnswers(t *testing.T) {
 		{"GET /api/v1/events?node=a", ""},
 		{"GET /api/v1/events/stream?limit=1", ""},
 		{"GET /api/v1/events/stream?after=x", ""},
+		{"GET /api/v1/history/berlin?from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z", ""},
+		{"GET /api/v1/history/berlin/a?from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z", ""},
+		{"GET /api/v1/history/berlin/b?from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z", ""},
+		{"GET /api/v1/history/berlin/x?from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z", ""},
+		{"GET /api/v1/history/berlin/a?from=yesterday", ""},
+		{"GET /api/v1/history/berlin/a?to=2026-03-01T00:00:00Z&from=2026-03-02T00:00:00Z", ""},
+		{"GET /api/v1/history/berlin/a?since=2026-03-01T00:00:00Z", ""},
+		{"GET /api/v1/history/", ""},
+		{"POST /api/v1/history/berlin", ""},
 		{"POST /api/v1/commands", `{"verb": "failback", "site": "berlin"}`},
 		{"POST /api/v1/commands", `{"verb": "failback", "site": "atlantis"}`},
 		{"POST /api/v1/commands", `{"verb": "dance", "site": "berlin"}`},
@@ -241,4 +250,28 @@ func TestGivenUp(t *testing.T) {
 	if p := problemOf(fmt.Errorf("ask: %w", context.Canceled)); p.Status != http.StatusServiceUnavailable {
 		t.Errorf("status %d", p.Status)
 	}
+}
+
+// What a stranger asks for must never stop the controller, and a question that
+// says nothing else is about the last day.
+func FuzzSpan(f *testing.F) {
+	f.Add("from=2026-01-02T15:04:05Z&to=2026-01-02T16:04:05%2B02:00")
+	f.Add("to=0000-01-01T00:00:00Z")
+	f.Add("")
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, query string) {
+		from, to, err := span(&url.URL{RawQuery: query}, now)
+		if _, ok := errors.AsType[*Problem](err); err != nil && !ok {
+			t.Fatalf("an error that is no problem: %v", err)
+		}
+		if err != nil {
+			return
+		}
+		if from.After(to) || query == "" && (!to.Equal(now) || !from.Equal(now.Add(-24*time.Hour))) {
+			t.Fatalf("%q: from %s to %s", query, from, to)
+		}
+		if _, err := json.Marshal(HistoryReport{From: from, To: to}); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

@@ -51,10 +51,8 @@ func ParseEventQuery(u *url.URL) (EventQuery, error) {
 		}
 	}
 	for name, at := range map[string]*time.Time{"since": &q.Since, "until": &q.Until} {
-		if text := v.Get(name); text != "" {
-			if *at, err = time.Parse(time.RFC3339, text); err != nil {
-				return EventQuery{}, problem(http.StatusBadRequest, "%s: %q is no time; write it like 2026-01-02T15:04:05Z", name, text)
-			}
+		if *at, err = moment(v, name); err != nil {
+			return EventQuery{}, err
 		}
 	}
 	if text := v.Get("limit"); text != "" {
@@ -95,6 +93,19 @@ func (q *EventQuery) Encode() string {
 		v.Add("kind", string(k))
 	}
 	return v.Encode()
+}
+
+// moment reads a time; zero where none is given.
+func moment(v url.Values, name string) (time.Time, error) {
+	text := v.Get(name)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, problem(http.StatusBadRequest, "%s: %q is no time; write it like 2026-01-02T15:04:05Z", name, text)
+	}
+	return t, nil
 }
 
 // eventID reads the ID of an event; 0 for "".

@@ -50,6 +50,17 @@ func TestClientOverSocket(t *testing.T) {
 	if r, err := c.Probe(ctx, "berlin", "a"); err != nil || len(r.Lines) != 1 {
 		t.Errorf("probe %+v, %v", r, err)
 	}
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC)
+	h, err := c.History(ctx, "berlin", "a", noon, noon.Add(time.Hour))
+	if err != nil || len(h.Lines) != 1 || h.Lines[0].Probes[0].Points[0].Mean != 2*time.Millisecond || !f.from.Equal(noon) || !f.to.Equal(noon.Add(time.Hour)) {
+		t.Errorf("history %+v, %v; asked for %s to %s", h, err, f.from, f.to)
+	}
+	if h, err := c.History(ctx, "berlin", "", noon, noon); err != nil || len(h.Lines) != 1 || h.Lines[0].Witness == "" {
+		t.Errorf("history of the witnesses %+v, %v", h, err)
+	}
+	if _, err := c.History(ctx, "atlantis/&?", "", noon, noon); !errors.As(err, &gone) || !strings.Contains(gone.Text, "atlantis/&?") {
+		t.Errorf("history of what is not there: %v", err)
+	}
 	var p *Problem
 	if _, err := c.Reload(ctx); !errors.As(err, &p) || p.Status != http.StatusUnprocessableEntity {
 		t.Errorf("reload: %v", err)

@@ -155,7 +155,11 @@ func TestProbe(t *testing.T) {
 	r.settled()
 	report, err := r.Probe(t.Context(), "berlin", "a")
 	if err != nil || len(report.Lines) != 1 || len(report.Lines[0].Checks) != 1 || report.Lines[0].Checks[0].Outcome != "up" {
-		t.Errorf("%+v, %v", report, err)
+		t.Fatalf("%+v, %v", report, err)
+	}
+	seen := report.Lines[0].Checks[0].Detail
+	if seen.Address != w.sites[0].nodes["a"].at.String() || len(seen.Steps) == 0 || seen.HTTP == nil || seen.HTTP.Status != "HTTP/1.1 200 OK" {
+		t.Errorf("its detail: %+v", seen)
 	}
 	if _, err := r.Probe(t.Context(), "berlin", "x"); err == nil || !strings.Contains(err.Error(), "berlin/x") {
 		t.Errorf("a node that is not there: %v", err)

@@ -211,7 +211,7 @@ func (panicking) Probe(context.Context, netip.Addr) sites.Check { panic("on purp
 func TestProbeThatPanics(t *testing.T) {
 	a := &App{log: logTo(t)}
 	got := a.probeOnce(t.Context(), []probes.Prober{panicking{}}, sites.Target{Timeout: time.Second})
-	if len(got) != 1 || got[0].Outcome != sites.Unknown || got[0].Cause != string(probes.CausePanic) {
+	if len(got) != 1 || got[0].check.Outcome != sites.Unknown || got[0].check.Cause != string(probes.CausePanic) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -39,6 +39,9 @@ type loop struct {
 	publish func(*sites.Machine, []sites.PoolID)
 	record  func(*sites.Machine, sites.Instant, sites.Effects)
 	tell    func([]sites.Event)
+	// learn keeps the results of a turn, and is told when other subjects are
+	// probed from now on. It does not wait either.
+	learn func(now sites.Instant, done []engine.Finished, subjects bool)
 	// alive is told after each turn of run that the loop turns, at least every
 	// pace.
 	alive func()
@@ -151,6 +154,7 @@ func (l *loop) turn(in engine.Input) *sites.Reply {
 	now := l.now()
 	t := l.engine.Turn(now, in)
 	l.follow(now, t)
+	l.learn(now, in.Done, t.Subjects)
 	if t.Reply == nil {
 		return nil
 	}

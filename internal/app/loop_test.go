@@ -57,6 +57,7 @@ func newBench(t *testing.T) *bench {
 	now := func() sites.Instant { return sites.Instant{Boot: time.Since(b.start) + time.Hour, Wall: time.Now()} }
 	b.loop = (&loop{
 		now: now, tell: b.hub.send, alive: func() { b.turns.Add(1) },
+		learn: func(sites.Instant, []engine.Finished, bool) {},
 		record: func(_ *sites.Machine, _ sites.Instant, fx sites.Effects) {
 			if fx.Blind {
 				b.blind.Add(1)

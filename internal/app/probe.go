@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/config"
@@ -18,7 +19,7 @@ func (l *loop) command(c *sites.Command) *sites.Reply { return l.turn(engine.Inp
 // Probe runs all probes of a node once, now ([api.Operator]). What it finds is
 // for the eye: the rules are fed by the schedule alone.
 func (a *App) Probe(ctx context.Context, site, node string) (api.ProbeReport, error) {
-	report := api.ProbeReport{Site: site, Node: node}
+	report := api.ProbeReport{Site: site, Node: node, Time: time.Now()}
 	var targets []sites.Target
 	var n *sites.Node
 	var cfg *config.Config
@@ -44,12 +45,12 @@ func (a *App) Probe(ctx context.Context, site, node string) (api.ProbeReport, er
 	}
 	for _, t := range targets {
 		line := api.ProbedLine{Address: t.Subject.Addr.String()}
-		for i, c := range a.probeOnce(ctx, cfg.Probers(t.Subject), t) {
+		for i, o := range a.probeOnce(ctx, cfg.Probers(t.Subject), t) {
 			if i < len(n.Probes) {
-				line.Checks = append(line.Checks, sites.Checked{
-					Probe: n.Probes[i].Name, Steer: n.Probes[i].Steer, Outcome: c.Outcome.String(),
-					Cause: c.Cause, Text: c.Text, Duration: c.Duration,
-				})
+				line.Checks = append(line.Checks, api.ProbedCheck{Checked: sites.Checked{
+					Probe: n.Probes[i].Name, Steer: n.Probes[i].Steer, Outcome: o.check.Outcome.String(),
+					Cause: o.check.Cause, Text: o.check.Text, Duration: o.check.Duration,
+				}, Detail: o.detail})
 			}
 		}
 		report.Lines = append(report.Lines, line)
@@ -57,17 +58,28 @@ func (a *App) Probe(ctx context.Context, site, node string) (api.ProbeReport, er
 	return report, nil
 }
 
-// probeOnce asks a target by all its probers at once.
-func (a *App) probeOnce(ctx context.Context, probers []probes.Prober, t sites.Target) []sites.Check {
+// observed is what one prober has found, with what it saw on its way.
+type observed struct {
+	check  sites.Check
+	detail probes.Detail
+}
+
+// probeOnce asks a target by all its probers at once, each with an observer of
+// its own.
+func (a *App) probeOnce(ctx context.Context, probers []probes.Prober, t sites.Target) []observed {
 	ctx, cancel := context.WithTimeout(ctx, t.Timeout)
 	defer cancel()
-	checks := make([]sites.Check, len(probers))
+	found := make([]observed, len(probers))
 	var all sync.WaitGroup
 	for i, p := range probers {
-		all.Go(func() { checks[i] = probes.Ask(ctx, p, t.Subject, a.log) })
+		all.Go(func() {
+			watched, observer := probes.Observe(ctx)
+			found[i].check = probes.Ask(watched, p, t.Subject, a.log)
+			found[i].detail = observer.Detail()
+		})
 	}
 	all.Wait()
-	return checks
+	return found
 }
 
 func findNode(cfg *sites.Config, site, node string) *sites.Node {

@@ -138,6 +138,8 @@ func (a *App) swap(cfg *config.Config, names *renaming, text string) {
 	t := a.loop.engine.Reload(now, &cfg.Sites)
 	names.commit(a.loop.engine.Machine())
 	a.loop.follow(now, t)
+	a.past.since = now.Boot
+	a.track()
 	a.loop.happened(sites.Event{Kind: sites.ConfigReloaded, Resolves: a.keeper.rejected, Text: text})
 }
 

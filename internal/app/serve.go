@@ -40,6 +40,7 @@ func (a *App) serve(ctx context.Context, found start) error {
 	if err := a.openControl(); err != nil {
 		return errors.Join(err, stop())
 	}
+	a.track()
 	a.loop.begin(deciding)
 	cfg := a.cfg.Load()
 	for _, part := range []func(context.Context){a.watch, a.housekeeping, a.keepConfigs, a.watchdog} {

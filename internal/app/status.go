@@ -23,6 +23,12 @@ func (a *App) Status(ctx context.Context) (api.Status, error) {
 	err := a.loop.do(ctx, func() {
 		m, cfg := a.loop.engine.Machine(), a.cfg.Load()
 		st.Time, st.Sites, st.Isolated = time.Now(), m.View(), m.Isolated != 0
+		switch {
+		case m.Mass != 0:
+			st.Brake = "holds"
+		case m.Released:
+			st.Brake = "released"
+		}
 		st.Instance = cfg.Instance
 		st.Config.Hash, st.Config.Warnings = cfg.Hash, warnings(cfg)
 		st.Services = a.services(m, cfg)
@@ -58,10 +64,18 @@ func (n *names) status() *api.DNSStatus {
 	return st
 }
 
+// brakeText tells of a mass failure (A10).
+const brakeText = "The brake holds: many nodes began to fail at once while their sites' resolvers answer, so the likeliest cause is the prober itself " +
+	"(a firewall rule, a wrong path, a certificate, a clock). Pools in which no node passes its probes are left alone. " +
+	"If it is the nodes that fail, `dnsteer release` ends that."
+
 // problems lists what a person should look at first, worst first.
 func problems(st *api.Status) []string {
 	list := []string{}
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	if st.Brake == "holds" {
+		add(brakeText)
+	}
 	if st.Isolated {
 		add("The controller is cut off. All DNS is left alone.")
 	}
@@ -94,6 +108,9 @@ func problems(st *api.Status) []string {
 // troubled says whether a node needs a look. What an operator has ordered does
 // not, nor does a new node that answers.
 func troubled(n *sites.NodeView) bool {
+	if n.Drill != nil {
+		return n.Stale
+	}
 	switch n.Word {
 	case sites.WordUp:
 		return n.Stale

@@ -31,7 +31,7 @@ type Probe struct {
 
 // Point is what came of a probe in one step of time.
 type Point struct {
-	Time    time.Time `json:"time"`
+	Time    time.Time `json:"time,omitzero"`
 	Up      int       `json:"up"`
 	Down    int       `json:"down"`
 	Unknown int       `json:"unknown"`

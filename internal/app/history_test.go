@@ -1,0 +1,128 @@
+package app
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/engine"
+	"github.com/dnsteer/dnsteer/internal/history"
+	"github.com/dnsteer/dnsteer/probes"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// past gives the history of the last day, of which a test wants one line.
+func (r *running) past(site, node string) history.Line {
+	r.t.Helper()
+	lines, err := r.History(r.t.Context(), site, node, time.Now().Add(-24*time.Hour), time.Now())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if len(lines) != 1 {
+		return history.Line{}
+	}
+	return lines[0]
+}
+
+// total gives the sums of a node's only probe.
+func (r *running) total(site, node string) history.Point {
+	r.t.Helper()
+	l := r.past(site, node)
+	if len(l.Probes) != 1 {
+		return history.Point{}
+	}
+	return l.Probes[0].Total
+}
+
+// If this fails, whoever looks for what a node did last night finds nothing, or
+// what another node did, and a reload or an end of disabling hides what comes
+// after.
+func TestHistoryFills(t *testing.T) {
+	w := newWorld(t, "berlin", "hamburg")
+	r := w.start()
+	r.settled()
+	r.until("its successes are kept", func() bool {
+		p := r.total("berlin", "a")
+		return p.Up > 2 && p.Mean > 0 && p.Most >= p.Mean
+	})
+	if l := r.past("hamburg", ""); !strings.HasPrefix(l.Witness, "resolver ") || l.Probes[0].Name != l.Witness || l.Probes[0].Total.Up == 0 {
+		t.Errorf("the witness: %+v", l)
+	}
+	w.sites[0].nodes["a"].off()
+	r.await("failover_outage berlin/a")
+	l := r.past("berlin", "a")
+	if l.Probes[0].Name != "http" || l.Probes[0].Total.Down < 2 || len(l.Failures) == 0 || l.Failures[0].Cause != string(probes.CauseRefused) {
+		t.Errorf("after the outage: %+v", l)
+	}
+	if p := r.total("berlin", "b"); p.Down > 0 || p.Up == 0 {
+		t.Errorf("the other node: %+v", p)
+	}
+
+	w.write(w.config("grace: 500ms", "grace: 600ms"))
+	r.await("config_reloaded")
+	down := l.Probes[0].Total.Down
+	r.until("the reload forgets nothing and goes on", func() bool { return r.total("berlin", "a").Down > down })
+
+	for _, verb := range []sites.Verb{sites.Disable, sites.Enable} {
+		if reply, err := r.Command(t.Context(), sites.Command{Verb: verb, Site: "berlin", Node: "a"}); err != nil || reply.Refused {
+			t.Fatal(reply, err)
+		}
+		if verb == sites.Disable && len(r.past("berlin", "a").Probes) > 0 {
+			t.Error("a disabled node is probed")
+		}
+	}
+	r.until("it goes on after the disabling", func() bool { return r.total("berlin", "a").Down > 0 })
+
+	for _, name := range [][2]string{{"berlin", "x"}, {"x", "a"}, {"x", ""}} {
+		_, err := r.History(t.Context(), name[0], name[1], time.Time{}, time.Now())
+		if err == nil || !strings.Contains(err.Error(), "There is no ") {
+			t.Errorf("%v: %v", name, err)
+		}
+	}
+}
+
+// If this fails, what a probe found before it was changed stands under what it
+// is now.
+func TestHistoryOfAChangedProbe(t *testing.T) {
+	cfg := loopConfig()
+	p := past{History: history.New()}
+	p.track(engine.New(sites.Instant{}, cfg, sites.Saved{}, 1).Machine(), cfg)
+	p.since = time.Minute
+	res := sites.Result{
+		Subject: sites.Subject{Site: "berlin", Node: "a", Addr: netip.MustParseAddr("10.1.0.11")},
+		Checks:  []sites.Check{{Outcome: sites.Up}},
+	}
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, start := range []time.Duration{time.Minute - 1, time.Minute} {
+		p.learn(sites.Instant{Wall: noon}, []engine.Finished{{Run: probes.Run{Start: start}, Result: res}})
+	}
+	lines := p.Node("berlin", "a", noon, noon)
+	if len(lines) != 1 || len(lines[0].Probes) != 1 || lines[0].Probes[0].Total.Up != 1 {
+		t.Errorf("%+v", lines)
+	}
+}
+
+// If this fails, the first thing that a person reads in a mass failure is not
+// that the prober is suspected, or what they ordered is told to them as a fault.
+func TestProblems(t *testing.T) {
+	st := &api.Status{Brake: "holds", Isolated: true, Sites: []sites.SiteView{{
+		Condition: sites.SiteIsUp,
+		Nodes: []sites.NodeView{
+			{Word: sites.WordOut, Drill: &sites.Hold{}, Explain: "a drill"},
+			{Word: sites.WordRecovering, Quarantine: true, Explain: "a quarantine"},
+		},
+		Pools: []sites.PoolView{{Serves: "own", Paused: &sites.Hold{Switch: true}, Explain: "a switch"}},
+	}}}
+	want := []string{brakeText, "The controller is cut off. All DNS is left alone.", "a switch", "a quarantine"}
+	if d := cmp.Diff(want, problems(st)); d != "" {
+		t.Errorf("problems (-want +got):\n%s", d)
+	}
+	st = &api.Status{Brake: "released"}
+	if got := problems(st); len(got) > 0 {
+		t.Errorf("a released brake is a problem: %q", got)
+	}
+}
