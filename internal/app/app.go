@@ -138,7 +138,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	a.loop.record = a.keeper.record
 	a.loop.engine = engine.New(a.instant(), &cfg.Sites, saved, seed(cfg.Instance))
 	a.runner = probes.NewRunner(probes.RunnerConfig{
-		Now: clock.Boot, Deliver: a.loop.deliver, Limit: a.limit(cfg), Log: a.log,
+		Now: clock.Boot, Deliver: a.loop.deliver, Limit: a.room(cfg), Log: a.log,
 	})
 	a.keeper.start()
 	return state, nil
@@ -159,25 +159,6 @@ func (a *App) instant() sites.Instant {
 
 // probe starts a run.
 func (a *App) probe(run probes.Run) { a.runner.Start(run, a.cfg.Load().Probers(run.Subject)) }
-
-// limit is how many probes may be under way.
-func (a *App) limit(cfg *config.Config) int {
-	var tasks []probes.Task
-	add := func(n int, interval, timeout time.Duration) {
-		for range n {
-			tasks = append(tasks, probes.Task{Interval: interval, Timeout: timeout})
-		}
-	}
-	for i := range cfg.Sites.Sites {
-		s := &cfg.Sites.Sites[i]
-		add(len(s.Witnesses), s.Interval, s.Timeout)
-		for j := range s.Nodes {
-			n := &s.Nodes[j]
-			add(2*len(n.Probes), n.Interval, n.Timeout)
-		}
-	}
-	return probes.Limit(tasks)
-}
 
 // tell hands events on to readers and to the log.
 func (a *App) tell(events []sites.Event) {

@@ -74,7 +74,8 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	}
 	report.Changed = true
 	report.Text = "The configuration is in place: " + counts(cfg) + "."
-	if err := a.loop.do(ctx, func() { a.swap(cfg, names, report.Text) }); err != nil {
+	room := a.room(cfg)
+	if err := a.loop.do(ctx, func() { a.swap(cfg, names, room, report.Text) }); err != nil {
 		names.discard()
 		return api.ReloadReport{}, fmt.Errorf("put the configuration in place: %w", err)
 	}
@@ -130,9 +131,9 @@ func (a *App) unchanged(ctx context.Context, cfg *config.Config) error {
 
 // swap puts a configuration in place, in the loop's goroutine. Nothing in it can
 // fail.
-func (a *App) swap(cfg *config.Config, names *renaming, text string) {
+func (a *App) swap(cfg *config.Config, names *renaming, room int, text string) {
 	a.cfg.Store(cfg)
-	a.runner.SetLimit(a.limit(cfg))
+	a.runner.SetLimit(room)
 	a.keeper.use(&cfg.Sites)
 	now := a.instant()
 	t := a.loop.engine.Reload(now, &cfg.Sites)
@@ -164,12 +165,4 @@ func counts(cfg *config.Config) string {
 		nodes += len(cfg.Sites.Sites[i].Nodes)
 	}
 	return fmt.Sprintf("%d sites, %d nodes, %d services", len(cfg.Sites.Sites), nodes, len(cfg.Sites.Services))
-}
-
-func warnings(cfg *config.Config) []string {
-	list := []string{}
-	for _, w := range cfg.Warnings {
-		list = append(list, w.String())
-	}
-	return list
 }

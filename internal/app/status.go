@@ -20,8 +20,10 @@ import (
 // Status gives everything that is known now ([api.Reader]).
 func (a *App) Status(ctx context.Context) (api.Status, error) {
 	var st api.Status
+	var cfg *config.Config
 	err := a.loop.do(ctx, func() {
-		m, cfg := a.loop.engine.Machine(), a.cfg.Load()
+		m := a.loop.engine.Machine()
+		cfg = a.cfg.Load()
 		st.Time, st.Sites, st.Isolated = time.Now(), m.View(), m.Isolated != 0
 		switch {
 		case m.Mass != 0:
@@ -29,13 +31,12 @@ func (a *App) Status(ctx context.Context) (api.Status, error) {
 		case m.Released:
 			st.Brake = "released"
 		}
-		st.Instance = cfg.Instance
-		st.Config.Hash, st.Config.Warnings = cfg.Hash, warnings(cfg)
 		st.Services = a.services(m, cfg)
 	})
 	if err != nil {
 		return api.Status{}, err
 	}
+	st.Instance, st.Config.Hash, st.Config.Warnings = cfg.Instance, cfg.Hash, warnings(cfg)
 	st.Version, st.Started = version.Version, a.started
 	st.Config.Path, st.Config.Loaded, st.Config.Error = a.status.get()
 	st.Store.Path = a.statedir
