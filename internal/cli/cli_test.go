@@ -21,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/history"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -124,7 +125,7 @@ func controller(ts *testscript.TestScript, neg bool, args []string) {
 	f := &fake{got: ts.MkAbs("got")}
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("controller.json")), f))
 	ts.Check(os.WriteFile(f.got, nil, 0o600))
-	s, err := api.Listen(ts.Getenv("SOCKET"), api.NewHandler(api.Deps{Reader: f, Operator: f, Health: f, Log: slog.New(slog.DiscardHandler)}))
+	s, err := api.Listen(ts.Getenv("SOCKET"), api.NewHandler(api.Deps{Reader: f, Operator: f, Historian: f, Health: f, Log: slog.New(slog.DiscardHandler)}))
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(s.Shutdown(context.Background())) })
 }
@@ -136,6 +137,7 @@ type fake struct {
 	Coming       []sites.Event              `json:"coming"`
 	Explanations map[string]api.Explanation `json:"explanations"`
 	Probes       map[string]api.ProbeReport `json:"probes"`
+	Past         map[string][]history.Line  `json:"history"`
 	Refusal      string                     `json:"refusal"`
 	Reply        string                     `json:"reply"`
 	Reloaded     *api.ReloadReport          `json:"reloaded"`
@@ -208,6 +210,17 @@ func (f *fake) Probe(_ context.Context, site, node string) (api.ProbeReport, err
 		return r, nil
 	}
 	return api.ProbeReport{}, &api.NotFoundError{Text: "There is no node " + site + "/" + node + "."}
+}
+
+func (f *fake) History(_ context.Context, site, node string, from, to time.Time) ([]history.Line, error) {
+	name := strings.TrimSuffix(site+"/"+node, "/")
+	if err := f.note(map[string]string{"history": name, "span": to.Sub(from).String()}); err != nil {
+		return nil, err
+	}
+	if lines, ok := f.Past[name]; ok {
+		return lines, nil
+	}
+	return nil, &api.NotFoundError{Text: "There is no " + name + "."}
 }
 
 func (f *fake) Reload(context.Context) (api.ReloadReport, error) {

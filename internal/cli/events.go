@@ -35,7 +35,8 @@ func (c *commands) eventsCommand() *cobra.Command {
 		Use:   "events [SITE|SITE/NODE]",
 		Short: "List what has happened, or follow what happens",
 		Long: `List what has happened, the newest last, or follow what happens. A line has the
-time, the severity, the kind of the event, what it is about, and what happened.`,
+time, the severity, the kind of the event, what it is about, and what happened;
+"(drill)" marks what a drill has brought about.`,
 		Example: `  dnsteer events berlin --since 24h
   dnsteer events --follow --kind failover_outage --kind site_down`,
 		Args: takes(0, 1, ""), ValidArgsFunction: c.complete(offerSites | offerNodes),
@@ -219,6 +220,9 @@ func eventLine(p *printer, e *sites.Event) {
 	what := string(e.Kind)
 	if s := e.Subject(); s != "" {
 		what += " " + s
+	}
+	if e.Drill && e.Kind != sites.DrillEnded {
+		what += " (drill)"
 	}
 	text := oneLine(e.Text)
 	var more []string // what the text does not say by itself

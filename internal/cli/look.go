@@ -11,56 +11,6 @@ import (
 	"github.com/dnsteer/dnsteer/internal/api"
 )
 
-func (c *commands) probeCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "probe SITE/NODE",
-		Short: "Run the probes of a node once, now, and show what they find",
-		Long: `Run the probes of a node once, now, and show what they find. The exit code says
-that they ran, not what they found; nothing is decided by it.`,
-		Example: "  dnsteer probe berlin/a",
-		Args:    takes(1, 1, "SITE/NODE"), ValidArgsFunction: c.complete(offerNodes),
-		RunE: c.asking(func(ctx context.Context, client *api.Client, args []string) error {
-			site, node, err := target(args[0])
-			if err == nil && node == "" {
-				err = &exit{wrongUse, fmt.Errorf("name the node: probe %s/NODE", site)}
-			}
-			if err != nil {
-				return err
-			}
-			report, err := client.Probe(ctx, site, node)
-			if err != nil {
-				return err
-			}
-			return c.print(report, func(p *printer) { p.table("", probeRows(&report)) })
-		}),
-	}
-}
-
-func probeRows(r *api.ProbeReport) [][]cell {
-	rows := [][]cell{{{"ADDRESS", dim}, {"PROBE", dim}, {"OUTCOME", dim}, {"TOOK", dim}, {"FOUND", dim}}}
-	for _, l := range r.Lines {
-		for i := range l.Checks {
-			k := &l.Checks[i]
-			c := yellow
-			switch k.Outcome {
-			case "up":
-				c = green
-			case "down":
-				c = red
-			}
-			text := k.Text
-			if text == "" {
-				text = k.Cause
-			}
-			if !k.Steer {
-				text = strings.TrimPrefix(text+"; shown only, it steers nothing", "; ")
-			}
-			rows = append(rows, []cell{{l.Address, plain}, {k.Probe, plain}, {k.Outcome, c}, {took(k.Duration), plain}, {text, plain}})
-		}
-	}
-	return rows
-}
-
 func (c *commands) reloadCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "reload",

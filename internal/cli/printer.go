@@ -114,7 +114,14 @@ const maxColumn = 26
 // table writes rows whose last column is wrapped. A first cell that is too wide
 // has a line of its own.
 func (p *printer) table(indent string, rows [][]cell) {
-	var widths []int
+	widths := measure(rows)
+	for _, row := range rows {
+		p.row(indent, widths, row)
+	}
+}
+
+// measure gives the widths of columns.
+func measure(rows [][]cell) (widths []int) {
 	for _, row := range rows {
 		for i, c := range row {
 			if i == len(widths) {
@@ -125,9 +132,7 @@ func (p *printer) table(indent string, rows [][]cell) {
 			}
 		}
 	}
-	for _, row := range rows {
-		p.row(indent, widths, row)
-	}
+	return widths
 }
 
 func (p *printer) row(indent string, widths []int, row []cell) {
@@ -175,6 +180,25 @@ func wrap(text string, n int) []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// broken breaks words of more than n characters, as wrap does not.
+func broken(text string, n int) string {
+	var b strings.Builder
+	length := 0
+	for _, r := range text {
+		switch {
+		case unicode.IsSpace(r):
+			length = 0
+		case length == n:
+			b.WriteByte(' ')
+			length = 1
+		default:
+			length++
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // printable leaves out what would steer a terminal: reasons and causes come from

@@ -99,6 +99,9 @@ func statusTable(p *printer, s *api.Status) {
 	if n := len(s.Config.Warnings); n > 0 {
 		p.para("", fmt.Sprintf("It has warnings (%d): `dnsteer check` prints them.", n))
 	}
+	if s.Brake == "released" {
+		p.para("", "The brake is released: what fails is taken out until fewer nodes fail.")
+	}
 	if d := s.DNS; d != nil {
 		p.para("", fmt.Sprintf("DNS: %s, %d queries.", strings.Join(d.Listen, ", "), d.Queries))
 	}
@@ -115,16 +118,20 @@ func siteTable(p *printer, s *sites.SiteView, now time.Time) {
 	}
 	if len(s.Nodes) > 0 {
 		rows := [][]cell{{{"NODE", dim}, {"STATE", dim}, {"FOR", dim}, {"NEXT", dim}}}
+		braked := len(s.Pools) > 0
+		for i := range s.Pools {
+			braked = braked && s.Pools[i].Braked
+		}
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
-			rows = append(rows, []cell{{n.Name, plain}, {string(n.Word), wordColor(n.Word)}, {ago(now.Sub(n.Since)), plain}, {next(n, now), plain}})
+			rows = append(rows, []cell{{n.Name, plain}, {string(n.Word), wordColor(n.Word)}, {ago(now.Sub(n.Since)), plain}, {next(n, now, braked), plain}})
 		}
 		p.table("  ", rows)
 	}
 	rows := [][]cell{{{"POOL", dim}, {"ANSWERS", dim}}}
 	for i := range s.Pools {
 		pool := &s.Pools[i]
-		text, c := answers(pool)
+		text, c := answers(pool, now)
 		rows = append(rows, []cell{{pool.Name, plain}, {text, c}})
 	}
 	p.table("  ", rows)
@@ -141,14 +148,19 @@ func wordColor(w sites.Word) color {
 	}
 }
 
-// next says what happens to a node next, as far as that is in sight.
-func next(n *sites.NodeView, now time.Time) string {
+// next says what happens to a node next, as far as that is in sight; braked says
+// that the brake holds all pools of its site.
+func next(n *sites.NodeView, now time.Time, braked bool) string {
 	in := func() string { return "in " + ago(n.Next.Sub(now)+time.Second/2) }
 	ahead := n.Next.After(now)
 	text := ""
 	switch n.Word {
 	case sites.WordFailing:
 		switch {
+		case braked:
+			text = "stays in DNS: the brake holds its pool"
+		case ahead && n.Drill != nil:
+			text = "taken out of DNS " + in()
 		case ahead:
 			text = "taken out of DNS " + in() + " unless it answers"
 		case !n.Next.IsZero():
@@ -161,8 +173,17 @@ func next(n *sites.NodeView, now time.Time) string {
 		if ahead {
 			text = "back in DNS " + in() + " if it answers until then"
 		}
+		if n.Quarantine {
+			text += " (quarantine)"
+		}
 	case sites.WordOut:
 		text = "comes back after it answers again"
+		switch {
+		case n.Drill != nil:
+			text = "comes back when that ends"
+		case n.Quarantine:
+			text += ", and waits for its quarantine"
+		}
 	case sites.WordReturning:
 		text = "back in DNS as soon as it answers"
 	case sites.WordPending:
@@ -171,8 +192,13 @@ func next(n *sites.NodeView, now time.Time) string {
 			text = "joins once its site has been seen and probed"
 		}
 	case sites.WordMaintenance, sites.WordDisabled:
-		text = ordered(n, now)
+		if h := n.Ordered; h != nil {
+			text = held(h, "until it is ended", now)
+		}
 	default:
+	}
+	if n.Drill != nil {
+		text = strings.TrimSuffix("a drill "+held(n.Drill, "until it is ended", now)+"; "+text, "; ")
 	}
 	if n.Stale {
 		text = strings.TrimPrefix(text+"; its probes give no results", "; ")
@@ -180,15 +206,15 @@ func next(n *sites.NodeView, now time.Time) string {
 	return text
 }
 
-// ordered says what was ordered of a node.
-func ordered(n *sites.NodeView, now time.Time) string {
-	h := n.Ordered
-	if h == nil {
-		return ""
-	}
-	text := "until it is ended"
-	if !h.Until.IsZero() {
+// held says until when something was ordered, by whom and why; endless stands
+// for what does not end by itself.
+func held(h *sites.Hold, endless string, now time.Time) string {
+	text := endless
+	switch {
+	case !h.Until.IsZero():
 		text = "until " + moment(h.Until, now)
+	case h.Lasts > 0: // the wall clock is not right yet
+		text = "for " + ago(h.Lasts) + " once the clock is right"
 	}
 	if h.By != "" {
 		text += ", by " + h.By
@@ -200,7 +226,7 @@ func ordered(n *sites.NodeView, now time.Time) string {
 }
 
 // answers says what a pool gives.
-func answers(v *sites.PoolView) (string, color) {
+func answers(v *sites.PoolView, now time.Time) (string, color) {
 	var list []string
 	for _, addrs := range [...][]netip.Addr{v.IPv4, v.IPv6} {
 		for _, a := range addrs {
@@ -220,8 +246,15 @@ func answers(v *sites.PoolView) (string, color) {
 	case v.Active != "":
 		text += " (" + v.Active + " is active)"
 	}
-	if v.Paused != nil {
-		text, c = text+"; paused", yellow
+	if v.Braked {
+		text, c = text+"; held by the brake: see `dnsteer release --help`", yellow
+	}
+	if h := v.Paused; h != nil {
+		word := "; paused "
+		if h.Switch {
+			word = "; paused by a switch "
+		}
+		text, c = text+word+held(h, "until `dnsteer resume`", now), yellow
 	}
 	return text, c
 }
