@@ -28,10 +28,7 @@ func (m *Machine) buildNodes(s *site, i int, old *site) []*node {
 		n.Maintenance, n.Disabled, n.Window, n.WindowSkip = current.Maintenance, current.Disabled, current.Window, current.WindowSkip
 	}
 	if same != nil {
-		n.Entitled, n.Drill, n.Outages = same.Entitled, same.Drill, same.Outages
-		if c.Quarantine.Outages > 0 {
-			n.Quarantine = same.Quarantine
-		}
+		n.remember(same)
 	}
 	m.buildLines(n, same)
 	switch {
@@ -46,12 +43,21 @@ func (m *Machine) buildNodes(s *site, i int, old *site) []*node {
 	oldCfg := *c
 	oldCfg.Addresses, oldCfg.Secondary = former.Addresses, former.Secondary
 	g := &node{
-		SavedNode: SavedNode{Name: c.Name, Replaced: true, WindowSkip: n.WindowSkip, Entitled: former.Entitled},
+		SavedNode: SavedNode{Name: c.Name, Replaced: true, WindowSkip: n.WindowSkip},
 		cfg:       &oldCfg, site: s, index: i, heir: n,
 	}
+	g.remember(former)
 	n.former = g
 	m.buildLines(g, former)
 	return []*node{n, g}
+}
+
+// remember takes what the same addresses have of their own.
+func (n *node) remember(old *node) {
+	n.Entitled, n.Drill, n.Outages = old.Entitled, old.Drill, old.Outages
+	if n.cfg.Quarantine.Outages > 0 {
+		n.Quarantine = old.Quarantine
+	}
 }
 
 // buildLines gives a node its lines: the families in which the site has a

@@ -39,7 +39,8 @@ func (s *site) open() (list []alert) {
 // is its heir's.
 func (n *node) open() (list []alert) {
 	add := func(id uint64, k Kind) {
-		if id != 0 {
+		told := slices.ContainsFunc(list, func(a alert) bool { return a.id == id })
+		if id != 0 && !told { // a certificate's end is told once, whatever the probes
 			list = append(list, alert{id, Event{Kind: k, Site: n.site.Name, Node: n.Name}})
 		}
 	}
@@ -53,8 +54,15 @@ func (n *node) open() (list []alert) {
 		for _, key := range slices.Sorted(maps.Keys(l.Probes)) {
 			add(l.Probes[key].NeverUp, ProbeRecovered)
 			add(l.Probes[key].Failed, ProbeRecovered)
+			if c := l.Probes[key].Certificate; c != nil {
+				add(c.Event, CertificateRenewed)
+			}
 		}
 	}
+	if n.Drill != nil {
+		add(n.Drill.Event, DrillEnded)
+	}
+	add(n.Quarantine, QuarantineEnded)
 	if n.Replaced {
 		return list
 	}
@@ -66,10 +74,6 @@ func (n *node) open() (list []alert) {
 	if n.Disabled != nil {
 		add(n.Disabled.Event, NodeEnabled)
 	}
-	if n.Drill != nil {
-		add(n.Drill.Event, DrillEnded)
-	}
-	add(n.Quarantine, QuarantineEnded)
 	return list
 }
 
