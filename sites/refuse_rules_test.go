@@ -85,8 +85,7 @@ func TestC4Refusals(t *testing.T) {
 				2m drill berlin/b for=5m
 				2m see berlin/b`,
 			want: `berlin/a=out
-				` + why + "
-" + why + `
+				` + why + "\n" + why + `
 				berlin/b=up`,
 		}, {
 			name: "in any pool of the site",
