@@ -67,9 +67,17 @@ func TestA10Brake(t *testing.T) {
 			in: `60s down berlin/a
 				60s down berlin/b
 				60s down hamburg/a
-				2m see berlin/a, hamburg/a`,
+				2m see berlin/a, hamburg/a
+				2m events`,
 			want: `berlin/a=out
-				hamburg/a=out`,
+				hamburg/a=out
+				node_offline berlin/a
+				failover_outage berlin/a
+				node_offline berlin/b
+				failover_outage berlin/b
+				node_offline hamburg/a
+				failover_outage hamburg/a
+				failover_switch hamburg`,
 		}, {
 			name: "one more is",
 			cfg:  several(braked, more(0, "cd")),

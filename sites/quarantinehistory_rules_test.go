@@ -111,14 +111,21 @@ func TestN11History(t *testing.T) {
 			cfg:  quarantined,
 			in: `60s down berlin/a
 				2m up berlin/a
+				9m events
 				10m drill berlin/a for=5m
 				14m see berlin/a
-				16m down berlin/b
-				18m up berlin/b
-				24m see berlin/a, berlin/b`,
-			want: `berlin/a=out
-				berlin/a=up
-				berlin/b=up`,
+				16m events`,
+			want: `node_offline berlin/a
+				failover_outage berlin/a
+				node_online berlin/a
+				failover_failback berlin/a
+				berlin/a=out
+				drill_started berlin/a (drill)
+				node_offline berlin/a (drill)
+				failover_outage berlin/a (drill)
+				drill_ended berlin/a (drill)
+				failover_failback berlin/a (drill)
+				node_online berlin/a (drill)`,
 		}, {
 			name: "a whole site that is given up counts as one of each of its nodes (N5)",
 			cfg:  several(quarantined, after),
