@@ -35,7 +35,7 @@ type worker struct {
 	cookie  cookieState
 	signer  *signer
 	sending *transfer
-	slips   uint32 // of all messages
+	nth     uint64 // among all messages over the limit
 }
 
 // step is where the hot path stands while it follows a chain of CNAMEs.

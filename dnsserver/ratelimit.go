@@ -108,7 +108,7 @@ func (w *worker) limited() bool {
 	if !w.server.limiter.over(w.from, w.server.now(), r.PerSecond) {
 		return false
 	}
-	w.count.limited.Add(1)
+	w.nth = w.count.limited.Add(1)
 	return !r.DryRun
 }
 
@@ -116,8 +116,7 @@ func (w *worker) limited() bool {
 // longer than the question but shows a real client the way: over TCP, or with
 // the cookie that comes along (RFC 7873 section 5.2.3).
 func (w *worker) slip(dst, msg []byte) int {
-	w.slips++
-	if every := w.snap.rate.Slip; every == 0 || w.slips%uint32(every) != 0 || w.q.end == 0 {
+	if every := w.snap.rate.Slip; every == 0 || w.nth%uint64(every) != 0 || w.q.end == 0 {
 		w.count.drop(dropLimited)
 		return 0
 	}
