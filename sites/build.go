@@ -125,6 +125,12 @@ func (m *Machine) build(cfg *Config) {
 		}
 	}
 	for _, s := range m.sites {
+		s.horizons = slices.Clone(s.ttls)
+		for _, d := range s.dependents {
+			s.horizons = append(s.horizons, d.ttls...)
+		}
+		slices.Sort(s.horizons)
+		s.horizons = slices.Compact(s.horizons)
 		m.calendar.place(s)
 	}
 	m.shortest = shortest(cfg)

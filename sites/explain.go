@@ -21,11 +21,33 @@ func (m *Machine) ExplainNode(name string) string {
 	if worst == nil {
 		return name + " is answered and not judged: its site has no witness in its address family, so no outage can take it out."
 	}
-	t := m.explainLine(worst)
+	t := m.explainDrill(n) + m.explainLine(worst)
 	if worst.Stale != 0 {
 		t += " Its probes have given no result for " + dur(m.now.Boot-max(worst.heard, worst.awaited)) + "; nothing of it moves until they do."
 	}
 	return t
+}
+
+// explainDrill says that a node is in a drill, and what it really answers (C6).
+func (m *Machine) explainDrill(n *node) string {
+	if n.Drill == nil {
+		return ""
+	}
+	name, truth := n.site.Name+"/"+n.Name, "it does not answer in truth either"
+	for _, l := range n.lines {
+		if l != nil && l.truth.recent == Up {
+			truth = "in truth it answers"
+		}
+	}
+	t := name + " is in a drill"
+	if n.Drill.By != "" {
+		t += " by " + n.Drill.By
+	}
+	t += m.endText(n.Drill)
+	if n.Drill.Reason != "" {
+		t += " (" + n.Drill.Reason + ")"
+	}
+	return t + ": it is treated as not answering; " + truth + ". `dnsteer drill " + name + " --end` ends that. "
 }
 
 // explainUp says what a line does that is up.
@@ -68,13 +90,16 @@ func (m *Machine) explainTaken(n *node) string {
 	if h.Reason != "" {
 		t += " (" + h.Reason + ")"
 	}
-	if n.disabled() {
-		return t + "; it is not probed."
+	name := n.site.Name + "/" + n.Name
+	switch {
+	case n.disabled():
+		return t + "; it is not probed. `dnsteer enable " + name + "` ends that."
+	case n.answers():
+		t += "; it answers."
+	default:
+		t += "; it does not answer" + m.lastCause(n) + "."
 	}
-	if n.answers() {
-		return t + "; it answers."
-	}
-	return t + "; it does not answer" + m.lastCause(n) + "."
+	return t + " `dnsteer maintenance " + name + " --end` ends that."
 }
 
 func (m *Machine) lastCause(n *node) string {
@@ -111,7 +136,14 @@ func (m *Machine) explainLine(l *line) string {
 		case l.node.allPaused():
 			return t + ", but its pools are paused: it stays out until `dnsteer resume " + l.node.site.Name + "`."
 		}
-		return t + "; " + m.graceText(l) + "."
+		t += "; " + m.graceText(l) + "."
+		switch {
+		case l.node.Quarantine != 0 && l.node.cfg.Failback == FailbackAuto:
+			return t + " It is in quarantine, because it has gone out too often: `dnsteer failback " + l.node.site.Name + "` ends that."
+		case l.node.heldBack(m):
+			return t + " The brake holds it back meanwhile, until fewer nodes fail or `dnsteer release`."
+		}
+		return t
 	case WordReturning:
 		return name + " comes back into DNS as soon as it answers" + because(l.check) + "."
 	default:
@@ -155,6 +187,8 @@ func (m *Machine) explainFailing(l *line) string {
 		return t + " It stays in DNS all the same: `failover: false`."
 	case n.allPaused():
 		return t + " Its pools are paused, so it stays in DNS until `dnsteer resume " + s.Name + "`."
+	case n.heldBack(m):
+		return t + " The brake holds it in DNS, because nodes of several sites began to fail at once and the prober is the likeliest cause: until fewer fail, or `dnsteer release`."
 	case !ticking && s.Condition == SiteIsDown:
 		return t + " Nothing of " + s.Name + " can be seen, so it stays in DNS: our own line is the likeliest cause."
 	case !ticking:
@@ -171,81 +205,15 @@ func (m *Machine) explainFailing(l *line) string {
 
 // backAgainText says what an out line needs to come back.
 func (m *Machine) backAgainText(l *line) string {
-	if l.node.cfg.Failback == FailbackManual {
-		return "When it does again, it waits for `dnsteer failback " + l.node.site.Name + "`."
-	}
-	return "It comes back into DNS when it has answered for " + dur(l.node.cfg.Grace) + "."
-}
-
-// ExplainSite says whether a site is seen, and what that means.
-func (m *Machine) ExplainSite(name string) string {
-	s := m.byName[name]
-	if s == nil {
-		return "There is no site " + name + "."
-	}
-	since := m.clock(s.Since)
-	switch {
-	case m.Isolated != 0:
-		return "The controller is cut off. All DNS is left alone until it sees a site again."
-	case s.Condition == SiteIsDown:
-		return name + " cannot be seen since " + since + ". " + m.explainDown(s)
-	case s.Condition == SiteResolverDown:
-		return "The resolver of " + name + " does not answer since " + since + ", its nodes do: failover of this site is suspended."
-	case s.cfg.NoWitness:
-		return name + " has no witness: threshold and two failures decide, and a fault of our own line looks like an outage of its nodes."
-	case !s.settled:
-		return name + " has not been seen since the start: it answers what was answered before, and nothing of it moves."
-	}
-	if silent, from := s.silence(); silent {
-		return fmt.Sprintf("%s: no answer for %s; if that lasts %s its nodes are asked whether the site is there.", s.witnessNames(), dur(m.now.Boot-from), dur(s.cfg.Threshold))
-	}
-	return name + " is seen."
-}
-
-// explainDown says what becomes of a site that cannot be seen (N5).
-func (m *Machine) explainDown(s *site) string {
-	const left = "Its DNS is left alone: our own line is the likeliest cause."
-	switch proof, since := m.provenThroughout(s); {
-	case s.FailedOver:
-		return "Its emergency site steps in (`on_site_down`); its nodes come back when they have answered for their grace."
-	case s.cfg.FailoverAfter == 0 || s.cfg.EmergencySite == "":
-		return left
-	case !s.settled:
-		return left + " (It has not been seen since the start, so its emergency site does not step in.)"
-	case s.lineFault:
-		return left + " (Another site was lost with it, so its emergency site does not step in.)"
-	case proof == "":
-		return left + " (No other site proves at the moment that our line works, so its emergency site does not step in.)"
+	switch n := l.node; {
+	case n.Drill != nil:
+		return "It comes back when the drill ends."
+	case n.cfg.Failback == FailbackManual:
+		return "When it does again, it waits for `dnsteer failback " + n.site.Name + "`."
+	case n.Quarantine != 0:
+		return "It is in quarantine, because it has gone out too often: it comes back into DNS when it has answered for " +
+			dur(n.grace()) + ", or with `dnsteer failback " + n.site.Name + "` as soon as it answers."
 	default:
-		return left + " If it alone stays so until " + m.clock(m.wallAt(since+s.cfg.FailoverAfter)) + " while " + proof + " answers, its emergency site steps in."
+		return "It comes back into DNS when it has answered for " + dur(n.grace()) + "."
 	}
-}
-
-// ExplainPool says who serves a pool, and why.
-func (m *Machine) ExplainPool(id PoolID) string {
-	p := m.sites[id.Site].pools[id.Pool]
-	t := p.label() + " answers " + m.givesText(p)
-	switch p.Source {
-	case Own:
-		if p.cfg.Mode == ActivePassive {
-			t += " (" + p.Active + " is active)"
-		}
-	case Emergency:
-		t += ": no node of its own serves, so " + p.From + " steps in"
-		if m.byName[p.From].Condition == SiteIsDown {
-			t += " (it cannot be seen at the moment)"
-		}
-	case LastResort:
-		t += " as a last resort: nothing can serve it, and a node that answers again replaces it at once"
-	}
-	if p.Paused != nil {
-		t += ". It is paused" + m.endText(p.Paused) + ": nothing of it moves by itself"
-	}
-	if !p.site.settled && p.Source != Empty {
-		t += ". " + p.site.Name + " has not been seen since the start: nothing of it moves before"
-	}
-	if m.horizon(p) < Forever {
-		t += ". A change may be near, so its TTL is low"
-	}
-	return t + "."
 }

@@ -88,6 +88,18 @@ var explained = []ruleTest{
 		5m up berlin/a
 		6m pause berlin
 		7m explain berlin/a`},
+	{name: "out in quarantine", cfg: quarantined, in: twice + `20m down berlin/a
+		21m explain berlin/a`},
+	{name: "recovering in quarantine", cfg: quarantined, in: twice + `20m explain berlin/a`},
+	{name: "failing, held by the brake", cfg: braked, in: allFail + `5m explain berlin/a
+		5m explain hamburg`},
+	{name: "failing in a drill", in: `60s drill hamburg/a for=5m
+		73s tick
+		73s explain hamburg/a`},
+	{name: "out in a drill", in: `60s drill hamburg/a for=5m
+		2m explain hamburg/a
+		2m down hamburg/a
+		2m2s explain hamburg/a`},
 	{name: "returning", in: `60s maintenance berlin/a
 		60s down berlin/a
 		2m maintenance_end berlin/a
@@ -108,6 +120,18 @@ var explained = []ruleTest{
 		70s explain site berlin`},
 	{name: "site down", in: `60s down berlin
 		2m explain site berlin`},
+	{name: "site down, to be given up", cfg: after, in: `60s down berlin
+		2m explain site berlin
+		12m explain site berlin
+		12m explain berlin/a`},
+	{name: "site down, to be given up, without proof", cfg: several(after, func(c *Config) { c.Sites[1].Local = true }), in: `60s down berlin
+		2m explain site berlin`},
+	{name: "site down, to be given up, lost with another", cfg: several(third, after), in: `60s down berlin
+		60s down munich
+		2m explain site berlin`},
+	{name: "site down, to be given up, after a start", cfg: after, in: `60s down berlin
+		2m restart 10s
+		3m explain site berlin`},
 	{name: "site with a silent resolver", in: `60s down berlin resolver 10.1.0.1
 		2m explain site berlin`},
 	{name: "site after a start", in: `60s down berlin
@@ -129,6 +153,12 @@ var explained = []ruleTest{
 	{name: "pool with a last resort", in: `60s down berlin/a
 		60s down berlin/b
 		2m explain berlin`},
+	{name: "pool that says sorry", cfg: onEmpty(OnEmptyAnswer, "192.0.2.10"), in: berlinDies + `2m explain berlin`},
+	{name: "pool without records", cfg: onEmpty(OnEmptyRemove), in: berlinDies + `2m explain berlin`},
+	{name: "pool switched", in: `60s switch hamburg b for=1h
+		2m explain hamburg
+		2m down hamburg/b
+		3m explain hamburg`},
 	{name: "pool paused", in: `60s pause berlin for=1h
 		2m explain berlin`},
 	{name: "pool with a change near", in: `60s down berlin/a

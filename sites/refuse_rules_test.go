@@ -78,6 +78,16 @@ func TestC4Refusals(t *testing.T) {
 				100s maintenance berlin`,
 			want: why,
 		}, {
+			name: "a drill too, and a node in one steps in for nobody",
+			in: `60s drill berlin/a for=1h
+				2m see berlin/a
+				2m disable berlin/b
+				2m drill berlin/b for=5m
+				2m see berlin/b`,
+			want: `berlin/a=out
+				` + why + "\n" + why + `
+				berlin/b=up`,
+		}, {
 			name: "in any pool of the site",
 			cfg: func(c *Config) {
 				c.Sites[0].Pools = append(c.Sites[0].Pools, Pool{Name: "media", Nodes: []int{0}})
@@ -116,7 +126,7 @@ func TestC7For(t *testing.T) {
 				60s explain berlin/a
 				10m59s see berlin/a, hamburg/b, site hamburg
 				11m1s see berlin/a, hamburg/b, site hamburg`,
-			want: `berlin/a is in maintenance by ann until 12:11:00 UTC (test); it answers.
+			want: `berlin/a is in maintenance by ann until 12:11:00 UTC (test); it answers. ` + "`dnsteer maintenance berlin/a --end`" + ` ends that.
 				berlin/a=maintenance
 				hamburg/b=disabled
 				site hamburg=paused
@@ -124,16 +134,34 @@ func TestC7For(t *testing.T) {
 				hamburg/b=up
 				site hamburg=up`,
 		}, {
+			name: "so do a switch and a drill",
+			in: `60s switch hamburg b for=10m
+				60s drill berlin/a for=10m
+				10m59s see berlin/a, hamburg, site hamburg
+				11m1s see berlin/a, hamburg, site hamburg`,
+			want: `berlin/a=out
+				hamburg=own 10.2.0.12
+				site hamburg=paused
+				berlin/a=up
+				hamburg=own 10.2.0.11
+				site hamburg=up`,
+		}, {
 			name: "across a restart",
 			in: `60s maintenance berlin/a for=10m
 				60s disable hamburg/b for=10m
+				60s pause berlin for=10m
+				60s switch hamburg a for=10m
 				5m restart 1m
-				10m59s see berlin/a, hamburg/b
-				11m5s see berlin/a, hamburg/b`,
+				10m59s see berlin/a, hamburg/b, site hamburg, site berlin
+				11m5s see berlin/a, hamburg/b, site hamburg, site berlin`,
 			want: `berlin/a=maintenance
 				hamburg/b=disabled
+				site hamburg=paused
+				site berlin=paused
 				berlin/a=up
-				hamburg/b=up`,
+				hamburg/b=up
+				site hamburg=up
+				site berlin=up`,
 		}, {
 			name: "while the controller was off",
 			in: `60s maintenance berlin/a for=10m

@@ -15,6 +15,7 @@ type site struct {
 	chain, dependents []*site
 	windows           []windowClock
 	ttls              []time.Duration // those of its names, ascending (A9)
+	horizons          []time.Duration // and of the sites that it may step in for
 
 	// settled: since the start the site has been seen, and every subject of it
 	// has been probed once (S2).

@@ -110,7 +110,7 @@ func (m *Machine) settleTimes(s *site) {
 	for i := range s.windows {
 		if w := &s.windows[i]; !w.change.IsZero() {
 			until(w.change)
-			for _, ttl := range s.ttls {
+			for _, ttl := range s.horizons {
 				if before := w.change.Add(-ttl); before.After(m.now.Wall) {
 					until(before.Add(time.Nanosecond))
 				}
@@ -133,7 +133,7 @@ func (m *Machine) lineTimes(l *line, at func(time.Duration)) {
 	}
 	if l.Word == WordRecovering {
 		at(l.graceEnd())
-		for _, ttl := range s.ttls {
+		for _, ttl := range s.horizons {
 			at(l.graceEnd() - ttl + 1)
 		}
 	}

@@ -69,6 +69,22 @@ func TestA9TTL(t *testing.T) {
 				ttl berlin=30s
 				ttl hamburg=30s`,
 		}, {
+			name: "also before a change there that is near by its own longer TTL alone",
+			cfg: several(emergencies("berlin>hamburg"), func(c *Config) {
+				c.Sites[0].TTL = 2 * time.Minute
+				c.Sites[1].Nodes[0].Grace = 5 * time.Minute
+			}),
+			in: `60s down hamburg/a
+				60s down berlin/a
+				60s down berlin/b
+				2m up hamburg/a
+				5m see ttl berlin
+				5m2s tick
+				5m2s see ttl berlin, ttl hamburg`,
+			want: `ttl berlin=2m0s
+				ttl berlin=5s
+				ttl hamburg=30s`,
+		}, {
 			name: "one pair without failover unsettles nothing",
 			cfg:  func(c *Config) { c.Sites[0].Nodes[0].Failover = false },
 			in: `60s down berlin/a

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -114,9 +115,9 @@ func pointRow(name string, x *history.Point) []cell {
 	}
 	return []cell{
 		{name, plain},
-		{fmt.Sprint(x.Up), plain},
-		{fmt.Sprint(x.Down), c},
-		{fmt.Sprint(x.Unknown), plain},
+		{strconv.Itoa(x.Up), plain},
+		{strconv.Itoa(x.Down), c},
+		{strconv.Itoa(x.Unknown), plain},
 		{share(x.Up, x.Down), c},
 		{took(x.Mean), plain},
 		{took(x.Most), plain},

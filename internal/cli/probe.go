@@ -155,16 +155,17 @@ func message(m *probes.SeenDNS) string {
 
 // echoes says which echoes came back.
 func echoes(d *probes.Detail) string {
-	text := fmt.Sprintf("%d of %d", len(d.Echoes), d.EchoesSent)
-	for i, e := range d.Echoes {
-		sign := ", "
-		if i == 0 {
-			sign = ": "
-		}
-		text += fmt.Sprintf("%snumber %d in %s", sign, e.Sequence, took(e.RTT))
+	var list []string
+	for _, e := range d.Echoes {
+		text := fmt.Sprintf("number %d in %s", e.Sequence, took(e.RTT))
 		if e.TTL > 0 {
 			text += fmt.Sprintf(" (TTL %d)", e.TTL)
 		}
+		list = append(list, text)
+	}
+	text := fmt.Sprintf("%d of %d", len(d.Echoes), d.EchoesSent)
+	if len(list) > 0 {
+		text += ": " + strings.Join(list, ", ")
 	}
 	return text
 }

@@ -151,27 +151,14 @@ func wordColor(w sites.Word) color {
 // next says what happens to a node next, as far as that is in sight; braked says
 // that the brake holds all pools of its site.
 func next(n *sites.NodeView, now time.Time, braked bool) string {
-	in := func() string { return "in " + ago(n.Next.Sub(now)+time.Second/2) }
-	ahead := n.Next.After(now)
 	text := ""
 	switch n.Word {
 	case sites.WordFailing:
-		switch {
-		case braked:
-			text = "stays in DNS: the brake holds its pool"
-		case ahead && n.Drill != nil:
-			text = "taken out of DNS " + in()
-		case ahead:
-			text = "taken out of DNS " + in() + " unless it answers"
-		case !n.Next.IsZero():
-			text = "taken out of DNS once its site's witness answers"
-		default:
-			text = "stays in DNS for now: see `dnsteer explain`"
-		}
+		text = nextFailing(n, now, braked)
 	case sites.WordRecovering:
 		text = "waits for `dnsteer failback`, or for its witness"
-		if ahead {
-			text = "back in DNS " + in() + " if it answers until then"
+		if n.Next.After(now) {
+			text = "back in DNS " + in(n.Next, now) + " if it answers until then"
 		}
 		if n.Quarantine {
 			text += " (quarantine)"
@@ -205,6 +192,26 @@ func next(n *sites.NodeView, now time.Time, braked bool) string {
 	}
 	return text
 }
+
+// nextFailing is next for a node that is failing.
+func nextFailing(n *sites.NodeView, now time.Time, braked bool) string {
+	ahead := n.Next.After(now)
+	switch {
+	case braked:
+		return "stays in DNS: the brake holds its pool"
+	case ahead && n.Drill != nil:
+		return "taken out of DNS " + in(n.Next, now)
+	case ahead:
+		return "taken out of DNS " + in(n.Next, now) + " unless it answers"
+	case !n.Next.IsZero():
+		return "taken out of DNS once its site's witness answers"
+	default:
+		return "stays in DNS for now: see `dnsteer explain`"
+	}
+}
+
+// in says how far ahead a time is.
+func in(t, now time.Time) string { return "in " + ago(t.Sub(now)+time.Second/2) }
 
 // held says until when something was ordered, by whom and why; endless stands
 // for what does not end by itself.

@@ -4,17 +4,21 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Options say what a configuration is read with. The zero Options are right
 // for the running controller.
 type Options struct {
 	// LookupEnv finds the variables of ${NAME}; nil means those of the process.
+	// It is called by several goroutines at a time.
 	LookupEnv func(name string) (string, bool)
 	// Instance is the name where the configuration gives none; "" means the
 	// host's name.
@@ -51,16 +55,11 @@ type loader struct {
 	disk     source
 	bundle   bundle
 	instance string
-	parts    []part
+	// parts are what the files say, in their order.
+	parts []file
 	// places and known spare every file the walk through the types.
 	places map[string][]string
 	known  keySets
-}
-
-// part is what one file says.
-type part struct {
-	file
-	doc document
 }
 
 func newLoader(opts Options) *loader {
@@ -92,20 +91,59 @@ func (l *loader) load(path string) (*Config, error) {
 	return l.read()
 }
 
-// read reads the files of the bundle.
+// read reads the files of the bundle, on every processor: of a large
+// configuration this is what takes the time.
 func (l *loader) read() (*Config, error) {
-	for _, path := range l.bundle.Paths {
-		data, err := l.disk.read("", path, maxFileSize)
-		if err != nil {
-			l.fault(Pos{File: path}, "%s", plain(err))
-			continue
-		}
-		l.bundle.Files[path] = data
-		if doc, ok := parseDocument(path, data, 0, l.report); ok {
-			l.decode(doc, "")
-		}
+	var readers []*loader
+	var all sync.WaitGroup
+	each := max(1, len(l.bundle.Paths)/runtime.GOMAXPROCS(0))
+	for paths := range slices.Chunk(l.bundle.Paths, each) {
+		r := l.fork()
+		readers = append(readers, r)
+		all.Go(func() {
+			for _, path := range paths {
+				r.readFile(path)
+			}
+		})
+	}
+	all.Wait()
+	for _, r := range readers {
+		l.join(r)
 	}
 	return l.finish()
+}
+
+// fork makes a loader that reads some of the files beside others.
+func (l *loader) fork() *loader {
+	return &loader{
+		report: &report{},
+		env:    environment{lookup: l.env.lookup, used: make(map[string]string)},
+		disk:   l.disk,
+		bundle: bundle{Files: make(map[string][]byte)},
+		places: l.places,
+		known:  make(keySets),
+	}
+}
+
+// join takes over what a fork has read.
+func (l *loader) join(r *loader) {
+	l.faults = append(l.faults, r.faults...)
+	l.warnings = append(l.warnings, r.warnings...)
+	l.parts = append(l.parts, r.parts...)
+	maps.Copy(l.env.used, r.env.used)
+	maps.Copy(l.bundle.Files, r.bundle.Files)
+}
+
+func (l *loader) readFile(path string) {
+	data, err := l.disk.read("", path, maxFileSize)
+	if err != nil {
+		l.fault(Pos{File: path}, "%s", plain(err))
+		return
+	}
+	l.bundle.Files[path] = data
+	if doc, ok := parseDocument(path, data, 0, l.report); ok {
+		l.decode(doc, "")
+	}
 }
 
 // folder lists the files of a folder.
@@ -127,13 +165,13 @@ func (l *loader) folder(path string) {
 
 // decode takes one document in.
 func (l *loader) decode(doc document, path string) {
-	p := part{doc: doc}
 	if doc.root == nil {
 		l.fault(doc.pos(nil, path), "the file is empty, expected a configuration: config.example.yaml is one to start from")
 		return
 	}
 	d := &decoder{document: doc, report: l.report, env: &l.env, anywhere: l.places, known: l.known, free: true, top: path}
-	d.into(doc.root, path, reflect.ValueOf(&p.file).Elem(), "")
+	var p file
+	d.into(doc.root, path, reflect.ValueOf(&p).Elem(), "")
 	l.parts = append(l.parts, p)
 }
 
@@ -174,7 +212,8 @@ func (l *loader) combine() file {
 		origin[name] = at
 		return true
 	}
-	for _, p := range l.parts {
+	for i := range l.parts {
+		p := &l.parts[i]
 		if once("instance", p.Instance.At, p.Instance.Set) {
 			whole.Instance = p.Instance
 		}

@@ -31,6 +31,8 @@ var resolves = map[sites.Kind][]sites.Kind{
 	sites.DrillEnded:            {sites.DrillStarted},
 	sites.QuarantineEnded:       {sites.QuarantineStarted},
 	sites.MassFailureEnded:      {sites.MassFailure},
+	sites.Paused:                {sites.Paused},      // switched while paused
+	sites.NodeOffline:           {sites.NodeOffline}, // in truth, after a drill
 }
 
 // once are the kinds of which a subject has one at a time, or one on each line.
@@ -85,7 +87,8 @@ func (a *alerts) resolve(x *watch, e *sites.Event) {
 	if e.Resolves == 0 {
 		switch e.Kind {
 		case sites.NodeOnline, sites.SiteUp, sites.ResolverUp, sites.ControllerReconnected, sites.PoolOutageResolved,
-			sites.ProbeRecovered, sites.ProbeFresh, sites.Resumed, sites.NodeEnabled:
+			sites.ProbeRecovered, sites.ProbeFresh, sites.Resumed, sites.NodeEnabled,
+			sites.MoveHeldEnded, sites.DrillEnded, sites.QuarantineEnded, sites.MassFailureEnded:
 			x.fail("%s %s resolves nothing", e.Kind, e.Subject())
 		}
 		return

@@ -30,7 +30,7 @@ func (x *watch) answer(t engine.Turn) {
 				x.fail("the answer of %s is another when it is asked for twice", name)
 			}
 			if !touched && known {
-				x.fail("the answer of %s has changed from %v to %v, and no effect says so", name, was, is)
+				x.fail("the answer of %s has changed from %v to %v, and no effect says so: %+v, %+v", name, was, is, [2]any{was.Nodes, was.Horizon}, [2]any{is.Nodes, is.Horizon})
 			}
 			if !was.SameRecords(is) {
 				x.moves++
@@ -49,7 +49,8 @@ func records(a sites.Answer) []netip.Addr { return slices.Concat(a.IPv4, a.IPv6)
 
 // answered holds an answer against P2, P3, P4, P6.
 func (x *watch) answered(id sites.PoolID, name string, was, is sites.Answer, known bool) {
-	if len(records(is)) == 0 {
+	p := &x.w.cfg.Sites[id.Site].Pools[id.Pool]
+	if len(records(is)) == 0 && !(is.Source == sites.Removed && p.OnEmpty == sites.OnEmptyRemove) {
 		x.fail("P2: the answer of %s is empty; it was %v", name, records(was))
 	}
 	s := &x.w.cfg.Sites[id.Site]

@@ -22,7 +22,7 @@ func healthy(c chooser, seed uint64, fail func(string, ...any)) (w *world, cut t
 	cfg := drawConfig(c)
 	for i := range cfg.Sites {
 		s := &cfg.Sites[i]
-		s.Windows = nil
+		s.Windows, s.FailoverAfter = nil, 0
 		if s.NoWitness {
 			s.NoWitness = false
 			s.Witnesses = []sites.Witness{{Name: "resolver 1", Addr: netip.AddrFrom4([4]byte{10, byte(i), 0, 1})}}

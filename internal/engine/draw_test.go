@@ -52,10 +52,15 @@ func drawConfig(c chooser) *sites.Config {
 	for i := range cfg.Sites {
 		link(c, cfg, i)
 	}
+	cfg.Brake = drawBrake(c)
 	if sometimes(c, "service", 4) {
 		cfg.Services = []sites.Service{{Hosts: []string{"app"}, Pool: "default", Sites: []string{cfg.Sites[0].Name}, TTL: 45 * time.Second}}
 	}
 	return cfg
+}
+
+func drawBrake(c chooser) sites.Brake {
+	return among(c, "brake", sites.Brake{}, sites.Brake{Percent: 50, Within: time.Minute}, sites.Brake{Percent: 30, Within: 20 * time.Second})
 }
 
 // link gives a site an emergency site, be it one that leads in a circle.
@@ -95,6 +100,11 @@ func drawSite(c chooser, i int) sites.Site {
 		slices.Reverse(some)
 		s.Pools = append(s.Pools, sites.Pool{Name: "other", Nodes: some, Mode: sites.Mode(c.pick("mode", 2))})
 	}
+	for j := range s.Pools {
+		spread(c, &s.Pools[j], both)
+	}
+	s.FailoverAfter = among(c, "failover after", 0, 0, 30*time.Second, 90*time.Second)
+	s.Local = sometimes(c, "local", 6)
 	if sometimes(c, "window", 8) {
 		w := sites.Window{Schedule: often(7 * time.Minute), Text: "every 7 minutes", Duration: 90 * time.Second, Location: time.UTC}
 		if len(all) > 1 {
@@ -103,6 +113,19 @@ func drawSite(c chooser, i int) sites.Site {
 		s.Windows = []sites.Window{w}
 	}
 	return s
+}
+
+// spread gives a pool a policy, and what it answers when nothing is left.
+func spread(c chooser, p *sites.Pool, both bool) {
+	p.Policy = among(c, "policy", sites.PolicyAll, sites.PolicyAll, sites.PolicyWeighted, sites.PolicyIPHash)
+	p.OnEmpty = among(c, "on empty", sites.OnEmptyKeep, sites.OnEmptyKeep, sites.OnEmptyAnswer, sites.OnEmptyRemove)
+	p.Sorry = nil
+	if p.OnEmpty == sites.OnEmptyAnswer {
+		p.Sorry = []netip.Addr{netip.MustParseAddr("192.0.2.10")}
+		if both {
+			p.Sorry = []netip.Addr{netip.MustParseAddr("2001:db8::10")}
+		}
+	}
 }
 
 func drawWitnesses(c chooser, s *sites.Site, i int, both bool) {
@@ -144,7 +167,9 @@ func drawNode(c chooser, site, i int, both bool) sites.Node {
 		Failover:  !sometimes(c, "failover false", 10),
 		Failback:  among(c, "failback", sites.FailbackAuto, sites.FailbackAuto, sites.FailbackManual),
 		Probes:    []sites.Probe{{Name: "tcp", Key: "tcp 443", Steer: true}},
+		Weight:    among(c, "weight", 1, 0, 5),
 	}
+	n.Quarantine = drawQuarantine(c)
 	n.Timeout = min(n.Timeout, n.Interval)
 	address(c, &n, site, i, both)
 	switch c.pick("probes", 6) {
@@ -157,6 +182,12 @@ func drawNode(c chooser, site, i int, both bool) sites.Node {
 		n.Probes = append(n.Probes, sites.Probe{Name: "cert", Key: "cert", Steer: false})
 	}
 	return n
+}
+
+func drawQuarantine(c chooser) sites.Quarantine {
+	return among(c, "quarantine", sites.Quarantine{}, sites.Quarantine{},
+		sites.Quarantine{Outages: 1, Within: time.Minute, Hold: 2 * time.Minute},
+		sites.Quarantine{Outages: 2, Within: 10 * time.Minute, Hold: 3 * time.Minute})
 }
 
 // address gives a node addresses; the third group of the first tells one
@@ -185,7 +216,7 @@ func another(c chooser, old *sites.Config) *sites.Config {
 	j := c.pick("node", len(s.Nodes))
 	n := &s.Nodes[j]
 	both := slices.ContainsFunc(s.Nodes, func(n sites.Node) bool { return len(n.Addresses) > 1 })
-	switch c.pick("reload", 10) {
+	switch c.pick("reload", 14) {
 	case 1:
 		address(c, n, i, j, both)
 	case 2:
@@ -208,6 +239,14 @@ func another(c chooser, old *sites.Config) *sites.Config {
 		link(c, cfg, i)
 	case 9:
 		return drawConfig(c)
+	case 10:
+		cfg.Brake = drawBrake(c)
+	case 11:
+		spread(c, &s.Pools[0], both)
+	case 12:
+		s.FailoverAfter = among(c, "failover after", 0, 30*time.Second)
+	case 13:
+		n.Quarantine = drawQuarantine(c)
 	}
 	for i := range cfg.Sites {
 		s := &cfg.Sites[i]
@@ -223,7 +262,7 @@ func another(c chooser, old *sites.Config) *sites.Config {
 }
 
 func clone(old *sites.Config) *sites.Config {
-	cfg := &sites.Config{Sites: slices.Clone(old.Sites), Services: old.Services}
+	cfg := &sites.Config{Sites: slices.Clone(old.Sites), Services: old.Services, Brake: old.Brake}
 	for i := range cfg.Sites {
 		s := &cfg.Sites[i]
 		s.Nodes, s.Pools = slices.Clone(s.Nodes), slices.Clone(s.Pools)

@@ -64,7 +64,7 @@ func (w *world) happen(c chooser) {
 func (w *world) operate(c chooser, s *sites.Site, n *sites.Node) {
 	cmd := &sites.Command{
 		Verb: among(c, "verb", sites.Maintenance, sites.MaintenanceEnd, sites.Disable, sites.Enable,
-			sites.FailbackNow, sites.Pause, sites.Resume),
+			sites.FailbackNow, sites.Pause, sites.Resume, sites.Switch, sites.Drill, sites.DrillEnd, sites.Release),
 		Site: s.Name, Node: n.Name, By: "operator",
 		Force: sometimes(c, "force", 4),
 		For:   among(c, "for", 0, 0, time.Minute, time.Second),
@@ -77,7 +77,13 @@ func (w *world) operate(c chooser, s *sites.Site, n *sites.Node) {
 		if sometimes(c, "everywhere", 4) {
 			cmd.Site, cmd.Pool = "", ""
 		}
-	case sites.Disable:
+	case sites.Switch:
+		cmd.Pool = among(c, "pool", "", sites.DefaultPool, "other")
+	case sites.Drill:
+		cmd.For = among(c, "for", time.Minute, time.Second, 3*time.Minute)
+	case sites.Release:
+		cmd.Site, cmd.Node = "", ""
+	case sites.Disable, sites.DrillEnd:
 	default:
 		if sometimes(c, "whole site", 4) {
 			cmd.Node = ""

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
 	"time"
@@ -13,6 +14,7 @@ import (
 // says whether that takes a node out by N2. It shares no code with the rules.
 type ledger struct {
 	tracks map[sites.Subject]*track
+	left   map[sites.Subject]*track // of what is probed no more
 	// floors are the moments before which nothing counts against a node: the
 	// end of blindness of all, of a site's silence, of an operator's hold.
 	all   time.Duration
@@ -51,11 +53,26 @@ type track struct {
 type heard struct {
 	start, finish time.Duration
 	outcome       sites.Outcome
+	drilled       bool // it came while the node was in a drill
+}
+
+// seen is what a row of results is to the rules: in a drill, failures.
+func seen(list []heard, drill bool) []heard {
+	if !drill {
+		return list
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		if list[i].drilled {
+			list[i].outcome = sites.Down
+		}
+	}
+	return list
 }
 
 func newLedger(now time.Duration) *ledger {
 	return &ledger{
-		tracks: map[sites.Subject]*track{}, all: now, sites: map[string]time.Duration{}, nodes: map[string]time.Duration{},
+		tracks: map[sites.Subject]*track{}, left: map[sites.Subject]*track{}, all: now, sites: map[string]time.Duration{}, nodes: map[string]time.Duration{},
 		blind: map[line][]span{}, answered: map[answered]bool{}, rise: map[string]int{},
 		carried: map[sites.Subject]bool{},
 	}
@@ -64,17 +81,21 @@ func newLedger(now time.Duration) *ledger {
 // keep forgets what is not probed any more.
 func (g *ledger) keep(targets []sites.Target) {
 	old := g.tracks
+	for subject, t := range old {
+		g.left[subject] = t
+	}
 	g.tracks = make(map[sites.Subject]*track, len(targets))
 	for _, t := range targets {
 		g.tracks[t.Subject] = &track{}
 		if o := old[t.Subject]; o != nil {
 			g.tracks[t.Subject] = o
 		}
+		delete(g.left, t.Subject)
 	}
 }
 
 // enter takes note of what was handed in.
-func (g *ledger) enter(w *world, done []engine.Finished) {
+func (g *ledger) enter(w *world, done []engine.Finished, drill func(sites.Subject) bool) {
 	for i := range done {
 		res := &done[i].Result
 		t := g.tracks[res.Subject]
@@ -88,7 +109,7 @@ func (g *ledger) enter(w *world, done []engine.Finished) {
 		if o == sites.None {
 			continue
 		}
-		h := heard{res.Start, res.Finish, o}
+		h := heard{res.Start, res.Finish, o, drill(res.Subject)}
 		if res.Start >= t.recent.start {
 			t.recent = h
 		}
@@ -162,7 +183,7 @@ func (t *track) rowStart() time.Duration {
 
 // members are the witnesses of a line: a list of subjects each, of which one
 // that answers is enough.
-func members(s *sites.Site, node string, f sites.Family, disabled func(string) bool) (list [][]sites.Subject) {
+func (g *ledger) members(s *sites.Site, node string, f sites.Family, disabled func(string) bool, ever bool) (list [][]sites.Subject) {
 	for _, x := range s.Witnesses {
 		if sites.FamilyOf(x.Addr) == f {
 			list = append(list, []sites.Subject{{Site: s.Name, Witness: x.Name, Addr: x.Addr}})
@@ -170,10 +191,14 @@ func members(s *sites.Site, node string, f sites.Family, disabled func(string) b
 	}
 	if s.WitnessNodes {
 		var others []sites.Subject
-		for i := range s.Nodes {
-			n := &s.Nodes[i]
-			if a, ok := probed(n, f); ok && n.Name != node && !disabled(n.Name) {
-				others = append(others, sites.Subject{Site: s.Name, Node: n.Name, Addr: a})
+		tracks := maps.Clone(g.tracks)
+		if ever {
+			maps.Copy(tracks, g.left)
+		}
+		for subject := range tracks { // a former address of another node as well
+			if subject.Site == s.Name && subject.Node != "" && subject.Node != node &&
+				sites.FamilyOf(subject.Addr) == f && !disabled(subject.Node) {
+				others = append(others, subject)
 			}
 		}
 		list = append(list, others)
@@ -194,7 +219,7 @@ func probed(n *sites.Node, f sites.Family) (netip.Addr, bool) {
 func (g *ledger) darken(s *sites.Site, node string, f sites.Family, disabled func(string) bool) {
 	var up, down int
 	var since, seen time.Duration
-	list := members(s, node, f, disabled)
+	list := g.members(s, node, f, disabled, false)
 	for _, m := range list {
 		var o sites.Outcome
 		var failed, upAt time.Duration

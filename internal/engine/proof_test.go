@@ -11,12 +11,12 @@ import (
 
 // lacks says what is missing of the evidence that takes a node out now (N2);
 // it is empty when nothing is.
-func (g *ledger) lacks(w *world, s *sites.Site, n *sites.Node, f sites.Family, addr netip.Addr, disabled func(string) bool) string {
+func (g *ledger) lacks(w *world, s *sites.Site, n *sites.Node, f sites.Family, addr netip.Addr, disabled func(string) bool, drill bool) string {
 	t := g.tracks[sites.Subject{Site: s.Name, Node: n.Name, Addr: addr}]
 	if t == nil || len(t.counted) < 2 {
 		return "two results"
 	}
-	h := t.counted
+	h := seen(t.counted, drill)
 	if h[len(h)-1].outcome != sites.Down || h[len(h)-2].outcome != sites.Down {
 		return "two failures in a row"
 	}
@@ -41,7 +41,7 @@ func (g *ledger) lacks(w *world, s *sites.Site, n *sites.Node, f sites.Family, a
 	if s.NoWitness {
 		return ""
 	}
-	list := members(s, n.Name, f, disabled)
+	list := g.members(s, n.Name, f, disabled, true)
 	proof, ok := g.proven(list, s.WitnessAll, deadline)
 	if !ok {
 		return fmt.Sprintf("a witness that answers after the deadline %s", deadline-time.Hour)
@@ -83,6 +83,9 @@ func (g *ledger) proven(list [][]sites.Subject, all bool, t time.Duration) (time
 		first := time.Duration(-1)
 		for _, subject := range m {
 			tr := g.tracks[subject]
+			if tr == nil {
+				tr = g.left[subject]
+			}
 			if tr == nil {
 				continue
 			}

@@ -111,6 +111,7 @@ func (w *world) mend() {
 		w.turn(&sites.Command{Verb: sites.MaintenanceEnd, Site: s.Name})
 		w.turn(&sites.Command{Verb: sites.Enable, Site: s.Name})
 		w.turn(&sites.Command{Verb: sites.Resume, Site: s.Name})
+		w.turn(&sites.Command{Verb: sites.DrillEnd, Site: s.Name})
 	}
 	w.until(w.now + 5*time.Minute)
 	for i := range w.cfg.Sites {

@@ -36,12 +36,14 @@ type watch struct {
 	turns     int // in a row at one moment
 	at        time.Duration
 	announced map[string]bool // sites that were to be stored since the last look
+	mass      bool            // the brake holds (A10)
+	downSince map[string]time.Duration
 }
 
 func newWatch(w *world, fail func(format string, args ...any)) *watch {
 	return &watch{
 		w: w, every: 24, ledger: newLedger(w.now), saved: map[string]sites.SavedSite{}, answers: map[string]sites.Answer{},
-		announced: map[string]bool{}, alerts: alerts{open: map[uint64]sites.Event{}, heirs: map[string]int{}},
+		announced: map[string]bool{}, downSince: map[string]time.Duration{}, alerts: alerts{open: map[uint64]sites.Event{}, heirs: map[string]int{}},
 		fail: func(format string, args ...any) { fail("at %s: "+format, append([]any{w.now - time.Hour}, args...)...) },
 	}
 }
@@ -131,7 +133,7 @@ func (x *watch) after(t engine.Turn) {
 		x.sources()
 		x.forgetRemoved()
 	}
-	x.ledger.enter(x.w, x.done)
+	x.ledger.enter(x.w, x.done, x.inDrill)
 	if t.Subjects {
 		x.ledger.keep(x.w.machine().Targets())
 	}
@@ -144,9 +146,11 @@ func (x *watch) after(t engine.Turn) {
 	}
 	x.alerts.take(x, t.Events)
 	x.store(t)
+	x.drills(t)
 	x.answer(t)
 	x.probes(t)
 	x.done, x.cmd, x.fresh, x.reload = nil, nil, false, false
+	x.mass = x.w.machine().Global().Mass != 0
 }
 
 // pace: the next turn is due now or later, and it does not go on for ever at
@@ -164,7 +168,7 @@ func (x *watch) pace(t engine.Turn) {
 }
 
 func (x *watch) darken() {
-	if len(x.done) == 0 {
+	if len(x.done) == 0 && !x.reload {
 		return
 	}
 	dark := map[string]bool{}
@@ -173,7 +177,7 @@ func (x *watch) darken() {
 	}
 	for i := range x.w.cfg.Sites {
 		s := &x.w.cfg.Sites[i]
-		if !dark[s.Name] || s.NoWitness {
+		if !dark[s.Name] && !x.reload || s.NoWitness {
 			continue
 		}
 		for j := range s.Nodes {
@@ -252,10 +256,10 @@ func (x *watch) probes(t engine.Turn) {
 
 func text(s sites.SavedSite) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %s down=%d resolver=%d\n", s.Name, s.Condition, s.Since, s.Down, s.Resolver)
+	fmt.Fprintf(&b, "%s %s %s down=%d resolver=%d failed over=%t\n", s.Name, s.Condition, s.Since, s.Down, s.Resolver, s.FailedOver)
 	for _, n := range s.Nodes {
-		fmt.Fprintf(&b, "  %s %v replaced=%t maintenance=%v disabled=%v window=%v skip=%s entitled=%t\n",
-			n.Name, n.Addresses, n.Replaced, n.Maintenance, n.Disabled, n.Window, n.WindowSkip, n.Entitled)
+		fmt.Fprintf(&b, "  %s %v replaced=%t maintenance=%v disabled=%v window=%v skip=%s entitled=%t drill=%v outages=%v quarantine=%d\n",
+			n.Name, n.Addresses, n.Replaced, n.Maintenance, n.Disabled, n.Window, n.WindowSkip, n.Entitled, n.Drill, n.Outages, n.Quarantine)
 		for _, l := range n.Lines {
 			if l != nil {
 				fmt.Fprintf(&b, "    %+v\n", *l)

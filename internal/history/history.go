@@ -63,15 +63,11 @@ func New() *History {
 func (h *History) Track(list []Tracked) {
 	old := h.subjects
 	h.subjects = make(map[sites.Subject]*subject, len(list))
-	h.places = make(map[place][]sites.Subject)
+	h.places = make(map[place][]sites.Subject, len(list))
 	for _, t := range list {
-		before := old[t.Subject]
-		s := &subject{probes: make([]probe, len(t.Probes))}
-		for i, name := range t.Probes {
-			s.probes[i] = before.probe(name)
-		}
-		if before != nil {
-			s.failures = slices.DeleteFunc(before.failures, func(f failure) bool { return !slices.Contains(t.Probes, f.probe) })
+		s := old[t.Subject]
+		if !s.has(t.Probes) {
+			s = s.with(t.Probes)
 		}
 		if h.subjects[t.Subject] == nil {
 			at := place{t.Subject.Site, t.Subject.Node}
@@ -79,6 +75,23 @@ func (h *History) Track(list []Tracked) {
 		}
 		h.subjects[t.Subject] = s
 	}
+}
+
+// has says whether a subject has just these probes.
+func (s *subject) has(names []string) bool {
+	return s != nil && slices.EqualFunc(s.probes, names, func(p probe, name string) bool { return p.name == name })
+}
+
+// with gives a subject with these probes and what is known of them.
+func (s *subject) with(names []string) *subject {
+	out := &subject{probes: make([]probe, len(names))}
+	for i, name := range names {
+		out.probes[i] = s.probe(name)
+	}
+	if s != nil {
+		out.failures = slices.DeleteFunc(s.failures, func(f failure) bool { return !slices.Contains(names, f.probe) })
+	}
+	return out
 }
 
 // probe gives what is known of a probe, or a new one.

@@ -21,7 +21,10 @@ func (b *bucket) empty() bool { return b.up == 0 && b.down == 0 && b.unknown == 
 // series is a ring of buckets of equal steps. The bucket of a step stands at
 // the step's number, counted from 1970, modulo their count.
 type series struct {
-	step    time.Duration
+	step  time.Duration
+	count int
+	// buckets are made with the first result: a start with many probes does not
+	// wait for them.
 	buckets []bucket
 	// last is the newest step; started is false before the first.
 	last    int64
@@ -31,7 +34,7 @@ type series struct {
 }
 
 func newSeries(step time.Duration, count int) series {
-	return series{step: step, buckets: make([]bucket, count)}
+	return series{step: step, count: count}
 }
 
 // number gives the step of a time.
@@ -54,6 +57,9 @@ func (s *series) at(n int64) *bucket {
 
 // add enters a check.
 func (s *series) add(t time.Time, c *sites.Check, cause uint8) {
+	if s.buckets == nil {
+		s.buckets = make([]bucket, s.count)
+	}
 	n := s.number(t)
 	if !s.started || n != s.last {
 		s.move(n)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // A rehearsal that fails means that the controller decides otherwise than the
@@ -23,7 +24,7 @@ func TestRehearsals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for seed := range uint64(20) {
+			for seed, plays := uint64(0), uint64(20); seed < plays; seed++ {
 				opt := Options{Seed: seed}
 				if os.Getenv("TRACE") == strconv.FormatUint(seed, 10) {
 					opt.Trace = t.Output()
@@ -31,6 +32,9 @@ func TestRehearsals(t *testing.T) {
 				res, err := r.Play(opt)
 				if err != nil {
 					t.Fatal(err)
+				}
+				if res.Elapsed > 2*time.Hour {
+					plays = 5 // long ones meet many phases by themselves
 				}
 				for _, d := range res.Differences {
 					t.Errorf("seed %d: %s", seed, d)

@@ -1,0 +1,106 @@
+package sites
+
+import "fmt"
+
+// ExplainSite says whether a site is seen, and what that means.
+func (m *Machine) ExplainSite(name string) string {
+	s := m.byName[name]
+	if s == nil {
+		return "There is no site " + name + "."
+	}
+	since := m.clock(s.Since)
+	switch {
+	case m.Isolated != 0:
+		return "The controller is cut off. All DNS is left alone until it sees a site again."
+	case s.Condition == SiteIsDown:
+		return name + " cannot be seen since " + since + ". " + m.explainDown(s)
+	case s.Condition == SiteResolverDown:
+		return "The resolver of " + name + " does not answer since " + since + ", its nodes do: failover of this site is suspended."
+	case s.cfg.NoWitness:
+		return name + " has no witness: threshold and two failures decide, and a fault of our own line looks like an outage of its nodes."
+	case !s.settled:
+		return name + " has not been seen since the start: it answers what was answered before, and nothing of it moves."
+	}
+	if silent, from := s.silence(); silent {
+		return fmt.Sprintf("%s: no answer for %s; if that lasts %s its nodes are asked whether the site is there.", s.witnessNames(), dur(m.now.Boot-from), dur(s.cfg.Threshold))
+	}
+	return name + " is seen."
+}
+
+// explainDown says what becomes of a site that cannot be seen (N5).
+func (m *Machine) explainDown(s *site) string {
+	const left = "Its DNS is left alone: our own line is the likeliest cause."
+	switch proof, since := m.provenThroughout(s); {
+	case s.FailedOver:
+		return "Its emergency site steps in (`on_site_down`); its nodes come back when they have answered for their grace."
+	case s.cfg.FailoverAfter == 0 || s.cfg.EmergencySite == "":
+		return left
+	case !s.settled:
+		return left + " (It has not been seen since the start, so its emergency site does not step in.)"
+	case s.lineFault:
+		return left + " (Another site was lost with it, so its emergency site does not step in.)"
+	case proof == "":
+		return left + " (No other site proves at the moment that our line works, so its emergency site does not step in.)"
+	default:
+		return left + " If it alone stays so until " + m.clock(m.wallAt(since+s.cfg.FailoverAfter)) + " while " + proof + " answers, its emergency site steps in."
+	}
+}
+
+// ExplainPool says who serves a pool, and why.
+func (m *Machine) ExplainPool(id PoolID) string {
+	p := m.sites[id.Site].pools[id.Pool]
+	t := p.label() + " answers " + m.givesText(p)
+	switch p.Source {
+	case Own:
+		if p.cfg.Mode == ActivePassive {
+			t += " (" + p.Active + " is active)"
+		}
+	case Emergency:
+		t += ": no node of its own serves, so " + p.From + " steps in"
+		if m.byName[p.From].Condition == SiteIsDown {
+			t += " (it cannot be seen at the moment)"
+		}
+	case LastResort:
+		t += " as a last resort: nothing can serve it, and a node that answers again replaces it at once"
+	}
+	if p.Source == Removed {
+		t += ": nothing can serve it, and its records are taken away (`on_empty: remove`) until a node answers again"
+	}
+	if p.Paused != nil {
+		t += ". " + m.explainPause(p)
+	}
+	if p.braked(m) {
+		t += ". The brake holds it, because nodes of several sites began to fail at once and the prober is the likeliest cause: until fewer fail, or `dnsteer release`"
+	}
+	if !p.site.settled && p.Source != Empty {
+		t += ". " + p.site.Name + " has not been seen since the start: nothing of it moves before"
+	}
+	if m.horizon(p) < Forever {
+		t += ". A change may be near, so its TTL is low"
+	}
+	return t + "."
+}
+
+// explainPause says how a pool came to be paused, what that holds back, and what
+// ends it (C2, C3).
+func (m *Machine) explainPause(p *pool) string {
+	h, t := p.Paused, "It is paused"
+	if h.Switch {
+		t = "It was switched"
+	}
+	if h.By != "" {
+		t += " by " + h.By
+	}
+	t += m.endText(h)
+	if h.Reason != "" {
+		t += " (" + h.Reason + ")"
+	}
+	if h.Switch {
+		t += " and is paused since"
+	}
+	t += ": nothing of it moves by itself"
+	if p.Held != 0 {
+		t += ", and a move is held back, because its node does not answer"
+	}
+	return t + "; `dnsteer resume " + p.label() + "` ends that"
+}
