@@ -62,6 +62,7 @@ type Server struct {
 	changes  map[string]*history // of the zones that are transferred, by wire name
 	transfer transfers
 	notify   notifier
+	queries  chan loggedQuery
 
 	conns connTable
 	net   network
@@ -183,11 +184,15 @@ func (w *worker) respond(dst, msg []byte, from netip.Addr, tcp bool) (n int) {
 		return w.slip(dst, msg)
 	}
 	if usual {
-		if n = w.hot(dst, tcp); n > 0 {
-			return n
-		}
+		n = w.hot(dst, tcp)
 	}
-	return w.slow(dst, msg, tcp)
+	if n == 0 {
+		n = w.slow(dst, msg, tcp)
+	}
+	if every := w.snap.queryLog.Every; every > 0 && w.turn%uint32(every) == 0 {
+		w.logQuery(dst[:n], tcp)
+	}
+	return n
 }
 
 // admit says whether a message gets an answer at all.
