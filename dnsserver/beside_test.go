@@ -101,7 +101,7 @@ func TestBesideOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
+		t.Cleanup(func() { _ = conn.Close() }) // nothing is lost
 		conns = append(conns, conn)
 	}
 	questions := besideQuestions(zone, "app.example.lan.", "x.apps.example.lan.", "apps.example.lan.", "tv.example.lan.")

@@ -24,6 +24,8 @@ type Config struct {
 	Services    []Service
 	// AllowQuery lists who may ask; others get no answer. Empty means anybody.
 	AllowQuery []netip.Prefix
+	// QueryLog says which queries are logged.
+	QueryLog QueryLog
 	// Keys are those that messages may be signed with (TSIG).
 	Keys []Key
 	// RateLimit bounds answers to clients that are not private.

@@ -80,7 +80,7 @@ func (w *worker) cookieOf() cookieState {
 	}
 	b := w.q.cookie
 	switch {
-	case len(b) == 0:
+	case !w.q.asks || b == nil:
 		w.cookie = cookieNone
 	case len(b) == clientCookie+serverCookie && w.genuine(b):
 		w.cookie = cookieValid

@@ -10,6 +10,7 @@ import (
 // them is malformed, or where the library may refuse the contents of one that it
 // looks into: they are left to it.
 func (q *query) options(b []byte) (known bool) {
+	q.cookie, q.nsid = nil, false
 	for len(b) > 0 {
 		if len(b) < 4 {
 			return false
@@ -21,10 +22,10 @@ func (q *query) options(b []byte) (known bool) {
 		switch code {
 		case dns.EDNS0COOKIE:
 			if q.cookie == nil { // RFC 7873 section 5.2: others are ignored
-				q.cookie = b[4 : 4+n]
+				q.cookie, q.asks = b[4:4+n], true
 			}
 		case dns.EDNS0NSID:
-			q.nsid = true
+			q.nsid, q.asks = true, true
 		}
 		b = b[4+n:]
 	}
@@ -50,15 +51,22 @@ func wrongCookie(b []byte) bool {
 // optSize is how many octets the answer's OPT record takes; 0 where the query
 // has none.
 func (w *worker) optSize() int {
-	q := &w.q
-	if !q.edns {
+	switch q := &w.q; {
+	case !q.edns:
 		return 0
+	case !q.asks:
+		return optLen
+	default:
+		return optLen + w.optionsSize()
 	}
-	n := optLen
-	if q.cookie != nil {
+}
+
+// optionsSize is how many octets the options take that answer the query's.
+func (w *worker) optionsSize() (n int) {
+	if w.q.cookie != nil {
 		n += 4 + clientCookie + serverCookie
 	}
-	if q.nsid && w.snap.serverID != "" {
+	if w.q.nsid && w.snap.serverID != "" {
 		n += 4 + len(w.snap.serverID)
 	}
 	return n
@@ -68,16 +76,23 @@ func (w *worker) optSize() int {
 // that answer the query's.
 func (w *worker) putOPT(b []byte, extended byte) int {
 	const size = maxUDP
-	q := &w.q
 	copy(b, []byte{0, 0, byte(dns.TypeOPT), size >> 8, size & 0xff, extended, 0, 0, 0, 0, 0})
-	if q.do {
+	if w.q.do {
 		b[7] = 0x80
 	}
+	if !w.q.asks {
+		return optLen
+	}
+	return w.putOptions(b)
+}
+
+// putOptions completes an OPT record by its options.
+func (w *worker) putOptions(b []byte) int {
 	n := optLen
-	if q.cookie != nil {
+	if w.q.cookie != nil {
 		n += w.putCookie(b[n:])
 	}
-	if id := w.snap.serverID; q.nsid && id != "" {
+	if id := w.snap.serverID; w.q.nsid && id != "" {
 		b[n], b[n+1] = 0, byte(dns.EDNS0NSID)
 		binary.BigEndian.PutUint16(b[n+2:], uint16(len(id)))
 		n += 4 + copy(b[n+4:], id)

@@ -60,10 +60,10 @@ type hostView struct {
 
 // viewOf gives the addresses that secondaries get. Their TTL is that of quiet
 // times (A9): secondaries are not told when a change is near.
-func (sn *snapshot) viewOf(z *zone) view {
+func (s *snapshot) viewOf(z *zone) view {
 	v := view{ready: true, hosts: map[int]hostView{}}
 	for number := range z.transfer.hosts {
-		e, b := sn.services[number-1].pick(z.transfer.site)
+		e, b := s.services[number-1].pick(z.transfer.site)
 		if b == nil {
 			return view{}
 		}
@@ -192,18 +192,18 @@ func (h *history) since(serial uint32) []*diff {
 
 // static gives the records of a zone that do not come from services, without the
 // SOA.
-func (sn *snapshot) static(z *zone) map[raw]bool {
+func (s *snapshot) static(z *zone) map[raw]bool {
 	out := map[raw]bool{}
-	sn.names.walk(z.index, func(n node) bool {
-		s, count := n.sets()
+	s.names.walk(z.index, func(n node) bool {
+		set, count := n.sets()
 		owner := string(n.name())
 		for range count {
-			if s.rrtype() != dns.TypeSOA {
-				for _, r := range z.raws(s, owner) {
+			if set.rrtype() != dns.TypeSOA {
+				for _, r := range z.raws(set, owner) {
 					out[r] = true
 				}
 			}
-			s = s.next()
+			set = set.next()
 		}
 		return true
 	})

@@ -84,6 +84,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		s.start(l)
 	}
 	s.net.wg.Go(func() { s.notifySecondaries(ctx) })
+	s.net.wg.Go(func() { s.logQueries(ctx) })
 	s.mu.Unlock()
 
 	<-ctx.Done()

@@ -74,11 +74,11 @@ func said(m *dns.Msg, rcode int) []byte {
 }
 
 // notifyServer is a server with two secondaries of one zone, in a bubble.
-func notifyServer(t *testing.T, w *town) (s *Server, stop func()) {
+func notifyServer(t *testing.T, w *town) (server *Server, stop func()) {
 	t.Helper()
 	cfg := transferConfig(t)
 	cfg.Zones[0].Notify = []Secondary{{Addr: netip.MustParseAddrPort("10.9.0.1:53")}, {Addr: netip.MustParseAddrPort("10.9.0.2:53")}}
-	s = lanServerOf(t, cfg)
+	s := lanServerOf(t, cfg)
 	s.notify.exchange = w.exchange
 	w.start, w.first = time.Now(), s.Serials()["example.lan"]
 	ctx, cancel := context.WithCancel(t.Context())

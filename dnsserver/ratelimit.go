@@ -98,11 +98,11 @@ func local(a netip.Addr) bool {
 	return a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast()
 }
 
-// limited says whether a message over UDP is one too many. Its question and
-// cookie have been read where it has the usual form.
+// limited says whether a message over UDP is one too many, where there is a limit.
+// Its question and cookie have been read where it has the usual form.
 func (w *worker) limited() bool {
 	r := &w.snap.rate
-	if r.PerSecond == 0 || local(w.from) || w.cookieOf() == cookieValid {
+	if local(w.from) || w.cookieOf() == cookieValid {
 		return false
 	}
 	if !w.server.limiter.over(w.from, w.server.now(), r.PerSecond) {
@@ -121,7 +121,7 @@ func (w *worker) slip(dst, msg []byte) int {
 		return 0
 	}
 	w.count.slipped.Add(1)
-	if w.q.cookie != nil {
+	if w.cookieOf() != cookieNone {
 		return w.errorReply(dst, msg, dns.RcodeBadCookie, false)
 	}
 	return w.errorReply(dst, msg, dns.RcodeSuccess, true)

@@ -39,7 +39,7 @@ const maxText = 255
 
 // addTransfers prepares keys, and who may take zones.
 func (b *builder) addTransfers() {
-	b.rate, b.serverID, b.version = b.cfg.RateLimit, b.cfg.ServerID, b.cfg.Version
+	b.rate, b.queryLog, b.serverID, b.version = b.cfg.RateLimit, b.cfg.QueryLog, b.cfg.ServerID, b.cfg.Version
 	if max(len(b.serverID), len(b.version)) > maxText {
 		b.fail("the server's ID or version is longer than %d octets", maxText)
 	}

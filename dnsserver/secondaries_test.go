@@ -42,10 +42,8 @@ func freePort(t *testing.T) netip.AddrPort {
 // when the test fails.
 func launch(t *testing.T, name string, args ...string) {
 	t.Helper()
-	path := name
-	if found, err := exec.LookPath(name); err == nil {
-		path = found
-	} else {
+	path, err := exec.LookPath(name)
+	if err != nil {
 		path = filepath.Join("/usr/sbin", name) // not in everybody's PATH
 	}
 	var out bytes.Buffer
@@ -109,12 +107,7 @@ zone:
 // startKnot runs Knot as a secondary of a server on loopback.
 func startKnot(t *testing.T, addr, primary netip.AddrPort, zone string) {
 	t.Helper()
-	// The path of a control socket must be short.
-	dir, err := os.MkdirTemp("", "knot")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // in the system's folder for such
+	dir := t.TempDir()
 	launch(t, "knotd", "-c", file(t, filepath.Join(dir, "knot.conf"), fmt.Sprintf(`server:
   rundir: %[1]q
   listen: %[2]s@%[3]d

@@ -62,6 +62,7 @@ type Server struct {
 	changes  map[string]*history // of the zones that are transferred, by wire name
 	transfer transfers
 	notify   notifier
+	queries  chan loggedQuery
 
 	conns connTable
 	net   network
@@ -172,22 +173,26 @@ func (s *Server) Query(msg []byte, from netip.AddrPort, tcp bool) []byte {
 func (w *worker) respond(dst, msg []byte, from netip.Addr, tcp bool) (n int) {
 	defer w.contain(dst, msg, &n)
 	w.snap, w.from, w.asked = w.server.snap.Load(), from.Unmap(), false
-	w.cookie, w.signer, w.sending = cookieUnread, nil, nil
+	w.cookie = cookieUnread
 	w.turn++
 	if r, ok := w.admit(msg, tcp); !ok {
 		w.count.drop(r)
 		return 0
 	}
 	usual := w.q.usual(msg)
-	if !tcp && w.limited() {
+	if !tcp && w.snap.rate.PerSecond > 0 && w.limited() {
 		return w.slip(dst, msg)
 	}
 	if usual {
-		if n = w.hot(dst, tcp); n > 0 {
-			return n
-		}
+		n = w.hot(dst, tcp)
 	}
-	return w.slow(dst, msg, tcp)
+	if n == 0 {
+		n = w.slow(dst, msg, tcp)
+	}
+	if every := w.snap.queryLog.Every; every > 0 && w.turn%uint32(every) == 0 {
+		w.logQuery(dst[:n], tcp)
+	}
+	return n
 }
 
 // admit says whether a message gets an answer at all.
@@ -220,7 +225,7 @@ func (w *worker) contain(dst, msg []byte, n *int) {
 		*n = 0
 		return
 	}
-	w.q.end, w.q.edns, w.sending = 0, false, nil
+	w.q.end, w.q.edns, w.q.asks = 0, false, false
 	*n = w.errorReply(dst, msg, dns.RcodeServerFailure, false)
 	s := w.server
 	now, last := s.now().Unix(), s.panicLog.Load()

@@ -13,6 +13,12 @@ const rcodeNone = -1
 // is to be sent: w.sending.
 func (w *worker) slow(dst, msg []byte, tcp bool) int {
 	w.count.slow.Add(1)
+	w.signer, w.sending = nil, nil
+	return w.full(dst, msg, tcp)
+}
+
+// full answers a whole message on the library's types.
+func (w *worker) full(dst, msg []byte, tcp bool) int {
 	m, rcode := w.examine(msg)
 	switch {
 	case rcode != rcodeNone:
@@ -30,7 +36,7 @@ func (w *worker) bare(dst, msg []byte, tcp bool) int {
 			return n
 		}
 	}
-	return w.slow(dst, msg, tcp)
+	return w.full(dst, msg, tcp)
 }
 
 // answer answers a well-formed question.
@@ -61,7 +67,7 @@ func (w *worker) answer(dst []byte, m *dns.Msg, tcp bool) int {
 func (w *worker) examine(msg []byte) (*dns.Msg, int) {
 	q := &w.q
 	q.msg, q.end, q.edns, q.do = msg, 0, false, false
-	q.cookie, q.nsid, q.tsig = nil, false, 0
+	q.asks, q.tsig = false, 0
 	opcode := int(msg[2] >> 3 & 0xf)
 	one := binary.BigEndian.Uint16(msg[4:]) == 1 && q.readQuestion(msg)
 	version, malformed := byte(0), true

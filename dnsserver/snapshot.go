@@ -32,6 +32,7 @@ type snapshot struct {
 	serverID string
 	version  string
 	rate     RateLimit
+	queryLog QueryLog
 
 	// feeds gives the zones whose records change with a pool.
 	feeds map[*pool][]*zone

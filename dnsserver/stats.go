@@ -40,6 +40,7 @@ type counters struct {
 	cookies   atomic.Uint64
 	limited   atomic.Uint64
 	slipped   atomic.Uint64
+	unlogged  atomic.Uint64
 	_         [64]byte // keeps workers off each other's cache lines
 }
 
@@ -86,6 +87,8 @@ type Transport struct {
 	// Limited counts messages over the rate limit, Slipped those of them that got
 	// a short answer; the others were dropped, or answered in a dry run.
 	Limited, Slipped uint64
+	// Unlogged counts queries that the query log had no time for.
+	Unlogged uint64
 }
 
 // Source is a client and how often it asked, give or take those that it pushed
@@ -134,6 +137,7 @@ func sum(all []*counters) (t Transport, unmatched uint64) {
 		t.Cookies += c.cookies.Load()
 		t.Limited += c.limited.Load()
 		t.Slipped += c.slipped.Load()
+		t.Unlogged += c.unlogged.Load()
 		unmatched += c.unmatched.Load()
 	}
 	return t, unmatched

@@ -125,7 +125,7 @@ func TestTransferWhole(t *testing.T) {
 		}
 		if zone.Name == "example.lan" {
 			for host, list := range pools {
-				for _, a := range strings.Fields(list) {
+				for a := range strings.FieldsSeq(list) {
 					kind := "a"
 					if strings.Contains(a, ":") {
 						kind = "aaaa"

@@ -44,10 +44,12 @@ type query struct {
 	edns bool
 	do   bool
 	size uint16 // the sender's UDP size, when edns
-	// cookie and nsid are options (RFC 7873, RFC 5001): the first one's contents,
-	// and whether it is there.
-	cookie []byte
+	// asks says that there are options that are answered: cookie is the first one's
+	// contents (RFC 7873), nil for none, and nsid that there is one (RFC 5001). Both
+	// are of an earlier query otherwise.
+	asks   bool
 	nsid   bool
+	cookie []byte
 	tsig   int // offset of the TSIG record; 0 for none
 }
 
@@ -58,7 +60,7 @@ func (q *query) name() []byte { return q.lower[:q.nameLen] }
 // pointer is refused: nothing stands before it that it could point to.
 func (q *query) readQuestion(msg []byte) bool {
 	q.msg, q.end, q.edns, q.do = msg, 0, false, false
-	q.cookie, q.nsid = nil, false
+	q.asks = false
 	off, labels := headerLen, 0
 	for {
 		if off >= len(msg) || off-headerLen >= maxName {
@@ -92,7 +94,7 @@ func (q *query) readQuestion(msg []byte) bool {
 // OPT record of version 0, with nothing behind it. Whatever it takes, the
 // library's unpacker takes too.
 func (q *query) usual(msg []byte) bool {
-	q.end, q.edns, q.cookie, q.nsid = 0, false, nil, false
+	q.end, q.edns, q.asks = 0, false, false
 	// QR and opcode 0; TC and AA are of no meaning in a query.
 	if msg[2]&0xf8 != 0 || binary.BigEndian.Uint64(msg[4:])&^1 != 1<<48 {
 		return false
@@ -115,7 +117,7 @@ func (q *query) readOPT(b []byte) bool {
 	if len(b) < optLen || b[0] != 0 || binary.BigEndian.Uint16(b[1:]) != dns.TypeOPT || b[6] != 0 {
 		return false
 	}
-	if int(binary.BigEndian.Uint16(b[9:])) != len(b)-optLen || !q.options(b[optLen:]) {
+	if int(binary.BigEndian.Uint16(b[9:])) != len(b)-optLen || len(b) > optLen && !q.options(b[optLen:]) {
 		return false
 	}
 	q.edns = true

@@ -36,6 +36,9 @@ func (b *builder) dns() {
 	d.AllowQuery = b.allowed(k, d.Views)
 	d.Keys = b.tsigKeys(k)
 	d.RateLimit = b.rateLimit(&k.RateLimit)
+	if q := k.QueryLog; q != nil {
+		d.QueryLog = dnsserver.QueryLog{Every: q.Every.V, Clients: q.Clients.V}
+	}
 	d.ServerID, d.Version = string(k.ServerID.V), string(k.Version.V)
 	zones := newNames(b.report, "zone")
 	tables := make([]*zoneTable, len(k.Zones))

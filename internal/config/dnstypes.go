@@ -33,3 +33,9 @@ type rateLimitKeys struct {
 	Slip      Value[int]    `yaml:"slip" doc:"Which of the answers over the limit is sent truncated, so that a real client asks again over TCP: 2 for each second, 0 for none." default:"2" min:"0" max:"100"`
 	DryRun    Value[bool]   `yaml:"dry_run" doc:"Only count what would be held back." default:"false"`
 }
+
+// queryLogKeys says which queries are logged.
+type queryLogKeys struct {
+	Every   Value[int]  `yaml:"every" short:"yes" doc:"How many queries there are to one that is logged; 1 for all." required:"yes" min:"1" max:"1000000000" example:"1000"`
+	Clients Value[bool] `yaml:"addresses_of_clients" doc:"Whether the address of who asked is logged too." default:"false"`
+}

@@ -180,6 +180,7 @@ func TestDNS(t *testing.T) {
 			{Name: "xfr.example.lan", Algorithm: dnsserver.HMACSHA256, Secret: dnsserver.Secret("0123456789abcdef0123456789abcdef")},
 			{Name: "told.example.lan", Algorithm: dnsserver.HMACSHA512, Secret: dnsserver.Secret("0123456789abcdef0123456789abcdef")},
 		},
+		QueryLog:  dnsserver.QueryLog{Every: 1000, Clients: true},
 		RateLimit: dnsserver.RateLimit{PerSecond: 100, Slip: 3, DryRun: true},
 		ServerID:  "dns-a", Version: "none",
 	}
