@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
-	"runtime"
 	"slices"
 	"time"
 	"unsafe"
@@ -100,10 +99,8 @@ func (l *load) close() {
 	}
 }
 
-// run drives the server for a time.
+// run drives the server for a time. It wants a thread of its own.
 func (l *load) run(d time.Duration) (measured, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	start := time.Now()
 	sweep := start
 	for {
@@ -124,7 +121,7 @@ func (l *load) run(d time.Duration) (measured, error) {
 			moved += got + sent
 		}
 		if moved == 0 && !l.spin {
-			if _, err := unix.Poll(l.polls, 20); err != nil && err != unix.EINTR { //nolint:errorlint // a number
+			if _, err := unix.Poll(l.polls, 20); err != nil && err != unix.EINTR {
 				return measured{}, fmt.Errorf("wait for answers: %w", err)
 			}
 		}

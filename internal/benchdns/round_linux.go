@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -71,13 +72,6 @@ func (b *bench) measure(ctx context.Context, s server, m mode) (f figures, err e
 	if err := b.ready(ctx, p); err != nil {
 		return f, err
 	}
-	if m.pinned {
-		only := unix.CPUSet{}
-		only.Set(1)
-		if err := unix.SchedSetaffinity(0, &only); err != nil {
-			return f, fmt.Errorf("pin the load to a processor: %w", err)
-		}
-	}
 	if _, err := b.drive(p, m, b.time/4); err != nil { // warms it up
 		return f, err
 	}
@@ -103,7 +97,27 @@ func (b *bench) drive(p place, m mode, d time.Duration) (measured, error) {
 		return measured{}, err
 	}
 	defer l.close()
-	return l.run(d)
+	type result struct {
+		measured
+		err error
+	}
+	done := make(chan result)
+	go func() {
+		// The thread ends with the goroutine, and its place with it.
+		runtime.LockOSThread()
+		if m.pinned {
+			only := unix.CPUSet{}
+			only.Set(1)
+			if err := unix.SchedSetaffinity(0, &only); err != nil {
+				done <- result{err: fmt.Errorf("pin the load to a processor: %w", err)}
+				return
+			}
+		}
+		got, err := l.run(d)
+		done <- result{got, err}
+	}()
+	r := <-done
+	return r.measured, r.err
 }
 
 func writeFiles(dir string, files map[string]string) error {

@@ -120,12 +120,13 @@ zone:
 }
 
 func gdnsdFiles(p place) map[string]string {
-	zone := strings.ReplaceAll(strings.TrimPrefix(zoneText(false), "$ORIGIN "+zoneName+".\n"), " IN ", " ")
+	var zone strings.Builder
+	zone.WriteString(strings.ReplaceAll(strings.TrimPrefix(zoneText(false), "$ORIGIN "+zoneName+".\n"), " IN ", " "))
 	for i := range steered {
-		zone += fmt.Sprintf("f%d 30/30 DYNA multifo!nodes\n", i)
+		fmt.Fprintf(&zone, "f%d 30/30 DYNA multifo!nodes\n", i)
 	}
 	return map[string]string{
-		"zones/" + zoneName: zone,
+		"zones/" + zoneName: zone.String(),
 		"run/.keep":         "",
 		"state/.keep":       "",
 		"config": fmt.Sprintf(`options => {
