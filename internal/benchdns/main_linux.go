@@ -31,8 +31,9 @@ func main() {
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	fs := flag.NewFlagSet("benchdns", flag.ContinueOnError)
 	ours := fs.String("ours", "bin/dnsteer", "our `program`")
-	rounds := fs.Int("rounds", 6, "how many `rounds`")
-	secs := fs.Duration("time", 2*time.Second, "how `long` each server is driven in a round")
+	before := fs.String("before", "", "another build of our `program`, to be measured beside it")
+	rounds := fs.Int("rounds", 40, "how many `rounds`")
+	each := fs.Duration("time", 250*time.Millisecond, "how `long` each server is driven in a round")
 	only := fs.String("servers", "", "`names` with commas; all that are installed unless given")
 	modes := fs.String("modes", "free,pinned", "free: two workers, the kernel shares the processors out; pinned: one worker on the first processor, the load on the second")
 	if err := fs.Parse(args); err != nil {
@@ -42,11 +43,20 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	list, names := installed(servers(program), *only, progress)
+	all := servers(program)
+	if *before != "" {
+		other := all[0]
+		other.name = "before"
+		if other.program, err = filepath.Abs(*before); err != nil {
+			return err
+		}
+		all = append(all, other)
+	}
+	list, names := installed(all, *only, progress)
 	if !slices.Contains(names, "dnsteer") {
 		return fmt.Errorf("there is no %s: make build makes it", program)
 	}
-	b := &bench{time: *secs}
+	b := &bench{time: *each}
 	if b.list, err = makeQuestions(); err != nil {
 		return err
 	}
@@ -84,7 +94,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 // installed leaves out the servers that are not asked for or not here.
 func installed(all []server, only string, progress io.Writer) (list []server, names []string) {
 	for _, s := range all {
-		if only != "" && !slices.Contains(strings.Split(only, ","), s.name) && s.name != "dnsteer" {
+		if only != "" && !slices.Contains(append(strings.Split(only, ","), "dnsteer", "before"), s.name) {
 			continue
 		}
 		path, err := exec.LookPath(s.program)
@@ -104,26 +114,35 @@ func installed(all []server, only string, progress io.Writer) (list []server, na
 }
 
 // rounds measures every server once a round, in turns forwards and backwards.
-func (b *bench) rounds(ctx context.Context, m mode, list []server, count int, progress io.Writer) ([]map[string]sample, error) {
-	var out []map[string]sample
-	for round := range count {
-		samples := map[string]sample{}
-		order := slices.Clone(list)
-		if round%2 == 1 {
-			slices.Reverse(order)
+func (b *bench) rounds(ctx context.Context, m mode, list []server, count int, progress io.Writer) (out []map[string]sample, err error) {
+	var all []*running
+	defer func() {
+		for _, r := range all {
+			err = errors.Join(err, end(r))
 		}
-		for _, s := range order {
+	}()
+	for _, s := range list {
+		r, err := b.begin(ctx, s, m)
+		if err != nil {
+			fmt.Fprintf(progress, "%s: %s is left out: %v\n", m.name, s.name, err)
+			continue
+		}
+		all = append(all, r)
+	}
+	for range count {
+		samples := map[string]sample{}
+		for _, r := range all {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			f, err := b.measure(ctx, s, m)
+			f, err := b.measure(r, m)
 			if err != nil {
-				fmt.Fprintf(progress, "%s round %d: %s: %v\n", m.name, round+1, s.name, err)
+				fmt.Fprintf(progress, "%s: %s is left out of a round: %v\n", m.name, r.name, err)
 				continue
 			}
-			fmt.Fprintf(progress, "%s round %d: %-8s %8.0f q/s %6.2f µs, %d lost\n", m.name, round+1, s.name, f.perSecond(), f.perAnswer(), f.lost)
-			samples[s.name] = sample{f.perSecond(), f.perAnswer(), us(f.p50), us(f.p99), float64(f.memory) / (1 << 20)}
+			samples[r.name] = sample{f.perSecond(), f.perAnswer(), us(f.p50), us(f.p99), float64(f.memory) / (1 << 20)}
 		}
+		slices.Reverse(all)
 		out = append(out, samples)
 	}
 	return out, nil

@@ -13,8 +13,8 @@ type sample struct {
 }
 
 // report writes the table of one mode: the medians, and of the ratios ours to
-// theirs, each inside a round, the least, the median and the greatest. A round
-// in which one of both failed is left out.
+// theirs, each inside a round, the lower quartile, the median and the upper one. A
+// round in which one of both failed is left out.
 func report(w io.Writer, title, ours string, names []string, rounds []map[string]sample) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s, %d rounds\n\n", title, len(rounds))
@@ -44,12 +44,13 @@ func report(w io.Writer, title, ours string, names []string, rounds []map[string
 	return err
 }
 
-// spread writes least, median and greatest.
+// spread writes the quartiles.
 func spread(v []float64) string {
 	if len(v) == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.2f **%.2f** %.2f", slices.Min(v), median(v), slices.Max(v))
+	s := slices.Sorted(slices.Values(v))
+	return fmt.Sprintf("%.2f **%.2f** %.2f", s[len(s)/4], median(s), s[(len(s)*3-1)/4])
 }
 
 // median gives the middle of values, the mean of two where there are two.

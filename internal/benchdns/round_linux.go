@@ -52,41 +52,61 @@ type bench struct {
 	probed uint16
 }
 
-// measure starts a server, drives it, and ends it.
-func (b *bench) measure(ctx context.Context, s server, m mode) (f figures, err error) {
-	p := place{workers: m.workers, probed: b.probed}
-	if p.dir, err = os.MkdirTemp(b.dir, s.name+"-"); err != nil {
-		return f, err
+// running is a server that has been started.
+type running struct {
+	server
+	place
+	cmd  *exec.Cmd
+	pids []int
+}
+
+// begin starts a server and waits until it answers and is warm.
+func (b *bench) begin(ctx context.Context, s server, m mode) (*running, error) {
+	dir, err := os.MkdirTemp(b.dir, s.name+"-")
+	if err != nil {
+		return nil, err
 	}
-	if p.port, err = freePort(ctx); err != nil {
-		return f, err
+	r := &running{server: s, place: place{dir: dir, workers: m.workers, probed: b.probed}}
+	if r.port, err = freePort(ctx); err != nil {
+		return nil, err
 	}
-	if err := writeFiles(p.dir, s.files(p)); err != nil {
-		return f, err
+	if err := writeFiles(dir, s.files(r.place)); err != nil {
+		return nil, err
 	}
-	cmd, err := start(s, p, m)
+	if r.cmd, err = start(s, r.place, m); err != nil {
+		return nil, err
+	}
+	if err := b.ready(ctx, r.place); err != nil {
+		return nil, errors.Join(err, end(r))
+	}
+	r.pids = family(r.cmd.Process.Pid)
+	if _, err := b.measure(r, m); err != nil { // warms it up
+		return nil, errors.Join(err, end(r))
+	}
+	return r, nil
+}
+
+// measure drives a server once. The others that run have nothing to do meanwhile.
+func (b *bench) measure(r *running, m mode) (f figures, err error) {
+	before, err := cpuTime(r.pids)
 	if err != nil {
 		return f, err
 	}
-	defer func() { err = errors.Join(err, end(cmd, p)) }()
-	if err := b.ready(ctx, p); err != nil {
+	if f.measured, err = b.drive(r.place, m, b.time); err != nil {
 		return f, err
 	}
-	if _, err := b.drive(p, m, b.time/4); err != nil { // warms it up
-		return f, err
-	}
-	pids := family(cmd.Process.Pid)
-	before, err := cpuTime(pids)
+	after, err := cpuTime(r.pids)
 	if err != nil {
 		return f, err
 	}
-	if f.measured, err = b.drive(p, m, b.time); err != nil {
-		return f, err
-	}
-	after, err := cpuTime(pids)
-	f.cpu, f.memory = after-before, memory(pids)
-	if f.wrong > 0 {
-		err = errors.Join(err, fmt.Errorf("%d of %d answers are not what the zone says", f.wrong, f.answered))
+	f.cpu, f.memory = after-before, memory(r.pids)
+	switch {
+	case f.wrong > 0:
+		err = fmt.Errorf("%d of %d answers are not what the zone says", f.wrong, f.answered)
+	case f.answered == 0:
+		err = errors.New("nothing was answered")
+	case f.cpu <= 0:
+		err = errors.New("a part of it has ended")
 	}
 	return f, err
 }
@@ -147,19 +167,19 @@ func start(s server, p place, m mode) (*exec.Cmd, error) {
 	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec,noctx // whose run is measured; end ends it
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, log, log
 	cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", p.workers))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd, cmd.Start()
 }
 
 // end ends a server and its children, by force where it has to.
-func end(cmd *exec.Cmd, p place) error {
-	pids := family(cmd.Process.Pid)
+func end(r *running) error {
+	pids := family(r.cmd.Process.Pid)
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, syscall.SIGTERM) // may have ended
 	}
 	done := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // ended by a signal
+		_ = r.cmd.Wait() // ended by a signal
 		close(done)
 	}()
 	select {
@@ -170,7 +190,7 @@ func end(cmd *exec.Cmd, p place) error {
 		}
 		<-done
 	}
-	return os.RemoveAll(p.dir)
+	return os.RemoveAll(r.dir)
 }
 
 // ready waits until a server answers a record and a steered name.
