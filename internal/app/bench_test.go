@@ -407,14 +407,23 @@ func BenchmarkVerdictToAnswer(b *testing.B) {
 	}
 }
 
-// BenchmarkMemoryAtRest is the memory of a process with ten sites that has
-// probed everything several times.
+// BenchmarkMemoryAtRest is the memory of a process that has probed everything
+// several times.
 func BenchmarkMemoryAtRest(b *testing.B) {
-	w := big(b, 10, 4)
-	w.change("probe_interval: 10s", "probe_interval: 1s")
-	p := w.spawn()
-	defer p.kill()
-	time.Sleep(10 * time.Second)
+	for _, size := range []struct{ places, nodes int }{{10, 4}, {100, 100}} {
+		b.Run(fmt.Sprintf("nodes=%d", size.places*size.nodes), func(b *testing.B) {
+			w := big(b, size.places, size.nodes)
+			w.change("probe_interval: 10s", "probe_interval: 5s")
+			p := w.spawn()
+			defer p.kill()
+			time.Sleep(20 * time.Second)
+			p.reportMemory(b)
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+func (p *process) reportMemory(b *testing.B) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		b.Fatal(err)
@@ -428,5 +437,4 @@ func BenchmarkMemoryAtRest(b *testing.B) {
 			b.ReportMetric(kb/1024, "MiB-anon")
 		}
 	}
-	b.ReportMetric(0, "ns/op")
 }

@@ -3,6 +3,8 @@ package config_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -242,4 +244,51 @@ func FuzzZoneFile(f *testing.F) {
 			t.Fatalf("configuration %v, error %v", cfg != nil, err)
 		}
 	})
+}
+
+// If this fails, a folder of many files, which are read at the same time, gets
+// its sites in another order than that of its files' names, or faults and
+// variables of some of the files are lost.
+func TestManyFiles(t *testing.T) {
+	dir, kept, want := t.TempDir(), map[string]string{}, []string{}
+	write := func(i int, threshold string) {
+		t.Helper()
+		name := fmt.Sprintf("s%d", i)
+		text := fmt.Sprintf("sites: [{name: %s, resolver: 10.0.0.1, nodes: [{name: a, addresses: [\"${A%d}\"], threshold: %s}]}]\n", name, i, threshold)
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 9 {
+		kept[fmt.Sprintf("A%d", i)] = fmt.Sprintf("10.0.0.1%d", i)
+		want = append(want, fmt.Sprintf("s%d 10.0.0.1%d", i, i))
+		write(i, "30s")
+	}
+	opts := config.Options{Instance: "x", LookupEnv: func(name string) (string, bool) { v, ok := kept[name]; return v, ok }}
+	cfg, err := config.LoadWith(dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	restored, err := config.Restore(cfg.Raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []*config.Config{cfg, restored} {
+		var got []string
+		for i := range c.Sites.Sites {
+			s := &c.Sites.Sites[i]
+			got = append(got, fmt.Sprintf("%s %s", s.Name, s.Nodes[0].Addresses[0]))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	for i := range 9 {
+		write(i, "soon")
+	}
+	_, err = config.LoadWith(dir, opts)
+	var faults *config.FaultsError
+	if !errors.As(err, &faults) || len(faults.Faults) != 9 {
+		t.Errorf("got %v, want a fault of each file", err)
+	}
 }
