@@ -334,3 +334,30 @@ func TestTransferForgets(t *testing.T) {
 		t.Errorf("%d records for one that has all", len(got))
 	}
 }
+
+// If this fails, a failover of thousands of services waits for what secondaries
+// are to get.
+func TestTransferOfManyPools(t *testing.T) {
+	const count = 5000
+	cfg := transferConfig(t)
+	cfg.Services = nil
+	for i := range count {
+		cfg.Services = append(cfg.Services, Service{Hosts: []string{fmt.Sprintf("s%d.example.lan", i)}, Pool: fmt.Sprint("p", i), Sites: []ServiceSite{{Site: "berlin", TTL: time.Second}}})
+	}
+	s := newServer(t, cfg)
+	for i := range count {
+		s.SetAnswer("berlin", fmt.Sprint("p", i), answer("10.1.0.11"))
+	}
+	before := s.Serials()["example.lan"]
+	start := time.Now()
+	for i := range count / 2 {
+		s.SetAnswer("berlin", fmt.Sprint("p", i), answer("10.1.0.12"))
+	}
+	if took := time.Since(start); took > 2*time.Second { // 20 ms on an idle machine, minutes were it quadratic
+		t.Errorf("%d moves took %s", count/2, took)
+	}
+	got, _ := take(t, s, zoneQuery("example.lan.", before))
+	if len(got) != 2+4*count/2 {
+		t.Errorf("%d records", len(got))
+	}
+}
