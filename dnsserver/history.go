@@ -47,6 +47,7 @@ type hostDiff struct {
 }
 
 // view is what a zone's services give to secondaries, by number of the service.
+// That of a history changes with it, under Server.mu.
 type view struct {
 	ready bool // all of it is known
 	hosts map[int]hostView
@@ -117,20 +118,29 @@ func (z *zone) raws(s set, owner string) []raw {
 }
 
 // record takes in that a zone has got a serial because a pool's addresses changed,
-// and lets its secondaries know. It is called under Server.mu.
-func (s *Server) record(sn *snapshot, z *zone, serial uint32) {
+// and lets its secondaries know. It looks at nothing but what the pool answers:
+// thousands of pools may change together. It is called under Server.mu.
+func (s *Server) record(sn *snapshot, z *zone, p *pool, serial uint32) {
 	h := s.changes[z.wire]
 	if h == nil {
 		return
 	}
-	next := sn.viewOf(z)
 	d := &diff{from: serial - 1, to: serial, oldSOA: z.soaAt(serial - 1), newSOA: z.soaAt(serial)}
-	if h.view.ready && next.ready {
-		for number, now := range next.hosts {
-			if before := h.view.hosts[number]; before != now {
-				d.host(z.transfer.hosts[number], before.records(), now.records())
-			}
+	if !h.view.ready {
+		h.add(d, sn.viewOf(z))
+		s.notify.ring()
+		return
+	}
+	next := h.view
+	for _, number := range z.transfer.uses[p] {
+		e, b := sn.services[number-1].pick(z.transfer.site)
+		if b == nil { // where nobody serves, the first pool may be one that is not known
+			next = view{}
+			break
 		}
+		before, now := next.hosts[number], hostView{b, e.quiet()}
+		d.host(z.transfer.hosts[number], before.records(), now.records())
+		next.hosts[number] = now
 	}
 	h.add(d, next)
 	s.notify.ring()

@@ -15,7 +15,9 @@ type transferRules struct {
 	name string
 	// hosts are the zone's names with records of services, by number of the
 	// service.
-	hosts  map[int][]string
+	hosts map[int][]string
+	// uses lists the services that a pool may answer.
+	uses   map[*pool][]int
 	notify []secondary
 }
 
@@ -70,7 +72,7 @@ func (b *builder) addRules(cfg *Zone) error {
 	if err != nil {
 		return err
 	}
-	r := &transferRules{site: none, hosts: map[int][]string{}}
+	r := &transferRules{site: none, hosts: map[int][]string{}, uses: map[*pool][]int{}}
 	t := cfg.Transfer
 	if t == nil {
 		t = &Transfer{}
@@ -113,6 +115,11 @@ func (b *builder) addRules(cfg *Zone) error {
 			}
 			return true
 		})
+	}
+	for number := range r.hosts {
+		for _, e := range b.services[number-1].entries {
+			r.uses[e.pool] = append(r.uses[e.pool], number)
+		}
 	}
 	return nil
 }

@@ -137,6 +137,31 @@ zone:
 `, dir, addr.Addr(), addr.Port(), primary.Port(), encodedSecret, zone)))
 }
 
+// startBIND runs BIND as a secondary of a server on loopback.
+func startBIND(t *testing.T, addr, primary netip.AddrPort, zone string) {
+	t.Helper()
+	dir := t.TempDir()
+	launch(t, "named", "-g", "-n", "1", "-c", file(t, filepath.Join(dir, "named.conf"), fmt.Sprintf(`options {
+  directory %[1]q;
+  pid-file none;
+  session-keyfile none;
+  managed-keys-directory %[1]q;
+  listen-on port %[3]d { %[2]s; };
+  listen-on-v6 { none; };
+  recursion no;
+  dnssec-validation no;
+};
+controls { };
+key xfr.example.lan { algorithm hmac-sha256; secret %[5]q; };
+zone %[6]q {
+  type secondary;
+  file "zone";
+  primaries { 127.0.0.1 port %[4]d key xfr.example.lan; };
+  allow-notify { key xfr.example.lan; };
+};
+`, dir, addr.Addr(), addr.Port(), primary.Port(), encodedSecret, zone)))
+}
+
 // give asks a server over UDP until it gives addresses.
 func give(t *testing.T, who string, addr netip.AddrPort, name string, limit time.Duration, want string) {
 	t.Helper()
@@ -158,11 +183,11 @@ func give(t *testing.T, who string, addr netip.AddrPort, name string, limit time
 	t.Fatalf("%s does not give %q for %s within %s; last: %s", who, want, name, limit, last)
 }
 
-// If this fails, NSD or Knot cannot stand beside this server: they do not get the
-// zone, learn of a failover late, or have nothing to say when this server is gone.
+// If this fails, NSD, Knot or BIND cannot stand beside this server: they do not get
+// the zone, learn of a failover late, or have nothing to say when this server is gone.
 func TestSecondaries(t *testing.T) {
 	const limit = 20 * time.Second // for a start on a busy machine
-	nsd, knot := freePort(t), freePort(t)
+	nsd, knot, bind := freePort(t), freePort(t), freePort(t)
 	cfg := transferConfig(t)
 	cfg.Listen = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:0")}
 	for i := range cfg.Zones {
@@ -171,7 +196,7 @@ func TestSecondaries(t *testing.T) {
 		// Knot takes no zone with records below a DNAME.
 		z.Records = slices.DeleteFunc(z.Records, func(rr dns.RR) bool { return rr.Header().Name == "under.moved.example.lan." })
 	}
-	cfg.Zones[0].Notify = []Secondary{{nsd, "xfr.example.lan"}, {knot, "xfr.example.lan"}}
+	cfg.Zones[0].Notify = []Secondary{{nsd, "xfr.example.lan"}, {knot, "xfr.example.lan"}, {bind, "xfr.example.lan"}}
 	s, err := New(cfg, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -190,8 +215,9 @@ func TestSecondaries(t *testing.T) {
 	go func() { served <- s.Serve(ctx) }()
 	startNSD(t, nsd, primary, "example.lan")
 	startKnot(t, knot, primary, "example.lan")
-	both := map[string]netip.AddrPort{"NSD": nsd, "Knot": knot}
-	for who, addr := range both {
+	startBIND(t, bind, primary, "example.lan")
+	all := map[string]netip.AddrPort{"NSD": nsd, "Knot": knot, "BIND": bind}
+	for who, addr := range all {
 		give(t, who, addr, "app.example.lan.", limit, "app.example.lan. 30 A 10.1.0.11")
 		give(t, who, addr, "x.apps.example.lan.", limit, "x.apps.example.lan. 30 A 10.1.0.11")
 		give(t, who, addr, "mail.example.lan.", limit, "mail.example.lan. 300 A 10.0.0.25")
@@ -200,19 +226,19 @@ func TestSecondaries(t *testing.T) {
 		to := fmt.Sprintf("10.1.0.%d", 12+i)
 		s.SetAnswer("berlin", "default", answer(to))
 		start := time.Now()
-		for who, addr := range both {
+		for who, addr := range all {
 			give(t, who, addr, "app.example.lan.", 2*time.Second-time.Since(start), "app.example.lan. 30 A "+to)
 			t.Logf("%s: %s after the failover", who, time.Since(start).Round(time.Millisecond))
 		}
 	}
-	if st := s.Stats(); st.Transfers.Whole != 2 || st.Transfers.Changes < 6 || st.Transfers.Failed+st.Transfers.Refused > 0 {
+	if st := s.Stats(); st.Transfers.Whole != 3 || st.Transfers.Changes < 9 || st.Transfers.Failed+st.Transfers.Refused > 0 {
 		t.Errorf("transfers %+v", st.Transfers)
 	}
 	stop()
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
-	for who, addr := range both {
+	for who, addr := range all {
 		give(t, who, addr, "app.example.lan.", limit, "app.example.lan. 30 A 10.1.0.14")
 	}
 }

@@ -121,7 +121,7 @@ func (s *Server) SetAnswer(site, poolName string, a sites.Answer) {
 	}
 	sn := s.snap.Load()
 	for _, z := range sn.feeds[p] {
-		s.record(sn, z, z.serial.Add(1))
+		s.record(sn, z, p, z.serial.Add(1))
 	}
 }
 

@@ -2,6 +2,7 @@ package dnsserver
 
 import (
 	"encoding/binary"
+	"maps"
 	"sync/atomic"
 
 	"github.com/miekg/dns"
@@ -92,9 +93,12 @@ func (t *transfer) capture(since uint32, incremental bool) bool {
 	if z == nil || h == nil || !h.view.ready {
 		return false
 	}
-	t.zone, t.serial, t.view = z, z.serial.Load(), h.view
+	t.zone, t.serial = z, z.serial.Load()
 	if incremental {
 		t.diffs = h.since(since)
+	}
+	if t.diffs == nil {
+		t.view = view{true, maps.Clone(h.view.hosts)}
 	}
 	return true
 }
