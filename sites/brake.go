@@ -21,9 +21,12 @@ const brakeEvery = time.Second
 // since the last look there is nothing to find.
 func (m *Machine) judgeBrake() {
 	if m.cfg.Brake.Percent == 0 {
-		m.Released = false
 		if m.Mass != 0 {
 			m.endBrake("it is switched off")
+		}
+		if m.Released {
+			m.Released = false
+			m.storeGlobal()
 		}
 		return
 	}

@@ -37,6 +37,7 @@ type watch struct {
 	at        time.Duration
 	announced map[string]bool // sites that were to be stored since the last look
 	mass      bool            // the brake holds (A10)
+	global    sites.SavedGlobal
 	downSince map[string]time.Duration
 }
 
@@ -217,6 +218,12 @@ func (x *watch) forgetRemoved() {
 // store looks at what is to be stored.
 func (x *watch) store(t engine.Turn) {
 	m := x.w.machine()
+	if g := m.Global(); !reflect.DeepEqual(g, x.global) {
+		if !t.StoredGlobal {
+			x.fail("S1: what is to be stored of all has changed, and no effect says so: %+v, %+v", x.global, g)
+		}
+		x.global = g
+	}
 	x.looks++
 	all := x.looks%max(x.every, 1) == 0 || x.fresh || x.reload
 	for i := range x.w.cfg.Sites {
