@@ -50,6 +50,10 @@ test: ## every test with the race detector; installs what the tests need
 bench: ## the benchmarks
 	go test -run='^$$' -bench='$(BENCH)' -benchtime=$(BENCHTIME) -benchmem $(PKG)
 
+.PHONY: bench-dns
+bench-dns: build ## our DNS server beside others that are installed: q/s, CPU per answer, latency, memory
+	@go run ./internal/benchdns -ours bin/dnsteer $(BENCHDNS)
+
 .PHONY: fuzz
 fuzz: ## every fuzz target, for FUZZTIME each
 	@.ci/fuzz $(FUZZTIME)

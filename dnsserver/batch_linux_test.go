@@ -21,7 +21,7 @@ func waiting(t *testing.T, s *Server, listen string) (at netip.AddrPort, serve f
 	if err := s.Listen(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background()) //nolint:usetesting // its end is waited for
+	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	var once sync.Once
 	serve = func() { once.Do(func() { go func() { done <- s.Serve(ctx) }() }) }

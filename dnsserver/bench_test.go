@@ -26,6 +26,12 @@ func benchServer(b *testing.B, n int) *Server {
 	return lanServerOf(b, cfg)
 }
 
+// withLength gives the OPT record that ends a message a length of its options.
+func withLength(msg []byte, octets byte) []byte {
+	msg[len(msg)-1] = octets
+	return msg
+}
+
 // If the first of these figures grows, every query pays.
 func BenchmarkHot(b *testing.B) {
 	from := netip.MustParseAddr("10.1.0.1")
@@ -38,6 +44,7 @@ func BenchmarkHot(b *testing.B) {
 		{"weighted", ask("weighted.example.lan.", dns.TypeA, 1232)},
 		{"hashed", ask("hashed.example.lan.", dns.TypeA, 1232)},
 		{"hashed_uneven", ask("uneven.example.lan.", dns.TypeA, 1232)},
+		{"service_with_cookie", append(withLength(ask("app7.example.lan.", dns.TypeA, 1232), 12), "\x00\x0a\x00\x08cookie88"...)},
 		{"service_without_edns", ask("app7.example.lan.", dns.TypeA)},
 		{"wildcard_service", ask("x.apps.example.lan.", dns.TypeA, 1232)},
 		{"nodata", ask("app7.example.lan.", dns.TypeMX, 1232)},
@@ -94,13 +101,24 @@ func BenchmarkSetAnswerToAnswer(b *testing.B) {
 
 // If this fails, garbage is collected at the price of answers.
 func TestHotPathDoesNotAllocate(t *testing.T) {
-	s := lanServer(t)
+	cfg := lanConfig(t)
+	cfg.ServerID, cfg.RateLimit = "dns-a", RateLimit{PerSecond: 50, Slip: 2}
+	s := lanServerOf(t, cfg)
+	option := func(msg []byte, option string) []byte {
+		msg = append(msg, option...)
+		msg[len(msg)-len(option)-1] = byte(len(option))
+		return msg
+	}
 	w := &worker{server: s, count: s.udpCounts[0]}
 	dst := make([]byte, maxUDP)
 	for _, client := range []string{"10.1.0.1", "fd00:1::1", "192.0.2.1"} {
 		from := netip.MustParseAddr(client)
 		for _, name := range []string{"mail.example.lan.", "app.example.lan.", "x.apps.example.lan.", "weighted.example.lan.", "hashed.example.lan.", "uneven.example.lan.", "nothing.example.lan.", "chain.example.lan.", "a.sub.example.lan.", "example.org."} {
-			for _, msg := range [][]byte{ask(name, dns.TypeA), ask(name, dns.TypeAAAA, 1232)} {
+			for _, msg := range [][]byte{
+				ask(name, dns.TypeA), ask(name, dns.TypeAAAA, 1232),
+				option(ask(name, dns.TypeA, 1232), "\x00\x0a\x00\x08cookie88\x00\x03\x00\x00"),
+				option(ask(name, dns.TypeA, 1232), "\x00\x0a\x00\x18cookie88\x01\x00\x00\x00\x65\x53\xf1\x0012345678"),
+			} {
 				if n := testing.AllocsPerRun(100, func() { w.respond(dst, msg, from, false) }); n != 0 {
 					t.Errorf("%s from %s: %v allocations", name, client, n)
 				}

@@ -16,6 +16,7 @@ type Change struct {
 	snap        *snapshot
 	pools       map[poolKey]*pool
 	next, added []*listener
+	diffs       map[string]*diff // of zones that are transferred, by wire name
 }
 
 // Prepare does all of a reload that can fail: it builds the names and opens the
@@ -44,6 +45,7 @@ func (s *Server) prepare(cfg *Config) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.compare()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.net.opened {
@@ -69,7 +71,10 @@ func (c *Change) Commit() {
 	defer s.changing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.count(c.inherit())
+	moved := c.inherit()
+	c.settle(moved)
+	c.count(moved)
+	c.remember()
 	if old := s.snap.Load(); old != nil {
 		for _, z := range old.zones { // for zones that leave and return
 			s.stored[zoneKey(z)] = z.serial.Load()

@@ -24,6 +24,15 @@ type Config struct {
 	Services    []Service
 	// AllowQuery lists who may ask; others get no answer. Empty means anybody.
 	AllowQuery []netip.Prefix
+	// QueryLog says which queries are logged.
+	QueryLog QueryLog
+	// Keys are those that messages may be signed with (TSIG).
+	Keys []Key
+	// RateLimit bounds answers to clients that are not private.
+	RateLimit RateLimit
+	// ServerID is told to those who ask for it by NSID (RFC 5001) or id.server (RFC
+	// 4892), Version to those who ask for version.server; "" is told to nobody.
+	ServerID, Version string
 }
 
 // Zone is one zone with its static records.
@@ -33,6 +42,10 @@ type Zone struct {
 	// that does not come from services. The SOA's serial is a lower bound: the
 	// server raises it with every change (RFC 1982).
 	Records []dns.RR
+	// Transfer is nil where nobody may take the zone.
+	Transfer *Transfer
+	// Notify lists the servers that are told of changes.
+	Notify []Secondary
 }
 
 // View is a site as seen from clients' addresses. The longest matching prefix

@@ -29,6 +29,13 @@ type worker struct {
 	// message.
 	site  int32
 	asked bool
+	// cookie is what the message's says, once it has been looked at; signer the
+	// key that signed it, nil for none; sending a zone that is to be sent in place
+	// of an answer.
+	cookie  cookieState
+	signer  *signer
+	sending *transfer
+	nth     uint64 // among all messages over the limit
 }
 
 // step is where the hot path stands while it follows a chain of CNAMEs.
@@ -47,10 +54,7 @@ func (w *worker) hot(dst []byte, tcp bool) int {
 	if n == nil {
 		return w.seal(dst, dns.RcodeRefused, false, q.end)
 	}
-	limit := min(q.limit(tcp), len(dst))
-	if q.edns {
-		limit -= optLen
-	}
+	limit := min(q.limit(tcp), len(dst)) - w.optSize()
 	r := &w.out
 	*r = reply{buf: dst[:limit], n: q.end}
 	if q.end > limit {
@@ -196,7 +200,7 @@ func (w *worker) seal(dst []byte, rcode int, aa bool, n int) int {
 	binary.BigEndian.PutUint16(dst[8:], r.ns)
 	ar := r.ar
 	if q.edns {
-		n += putOPT(dst[n:], 0, q.do)
+		n += w.putOPT(dst[n:], 0)
 		ar++
 	}
 	binary.BigEndian.PutUint16(dst[10:], ar)

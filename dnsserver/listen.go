@@ -83,6 +83,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	for _, l := range s.net.open {
 		s.start(l)
 	}
+	s.net.wg.Go(func() { s.notifySecondaries(ctx) })
+	s.net.wg.Go(func() { s.logQueries(ctx) })
 	s.mu.Unlock()
 
 	<-ctx.Done()

@@ -125,13 +125,3 @@ func (r *reply) referral(cut node, at step, z *zone) {
 		r.ar += glue.count()
 	}
 }
-
-// putOPT writes our OPT record with the upper bits of the rcode.
-func putOPT(b []byte, extended byte, do bool) int {
-	const size = maxUDP
-	copy(b, []byte{0, 0, byte(dns.TypeOPT), size >> 8, size & 0xff, extended, 0, 0, 0, 0, 0})
-	if do {
-		b[7] = 0x80
-	}
-	return optLen
-}

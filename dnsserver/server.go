@@ -23,6 +23,9 @@ type Options struct {
 	// Serials are the zones' last known ones ([Server.Serials]): every serial
 	// begins above them.
 	Serials map[string]uint32
+	// CookieSecret is what DNS cookies are made with ([CookieSecretLen] octets), the
+	// same on all servers that share an address; nil makes one for this run.
+	CookieSecret Secret
 	// Now is the wall clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -54,6 +57,13 @@ type Server struct {
 	idle      sync.Pool // of workers for Query
 	answers   sync.Pool // of buffers for TCP
 
+	cookies  atomic.Pointer[cookieSecrets]
+	limiter  *limiter
+	changes  map[string]*history // of the zones that are transferred, by wire name
+	transfer transfers
+	notify   notifier
+	queries  chan loggedQuery
+
 	conns connTable
 	net   network
 }
@@ -77,6 +87,9 @@ func New(cfg *Config, o Options) (*Server, error) {
 	}
 	s.idle.New = func() any { return new(worker) }
 	s.answers.New = newAnswers
+	if err := s.prepareManners(o.CookieSecret); err != nil {
+		return nil, err
+	}
 	c, err := s.Prepare(cfg)
 	if err != nil {
 		return nil, err
@@ -106,8 +119,9 @@ func (s *Server) SetAnswer(site, poolName string, a sites.Answer) {
 	if old != nil && old.answer.SameRecords(a) {
 		return
 	}
-	for _, z := range s.snap.Load().feeds[p] {
-		z.serial.Add(1)
+	sn := s.snap.Load()
+	for _, z := range sn.feeds[p] {
+		s.record(sn, z, p, z.serial.Add(1))
 	}
 }
 
@@ -131,7 +145,7 @@ func zoneKey(z *zone) string {
 }
 
 // Query answers one message as it would be answered over UDP or TCP, and gives
-// nil where there is no answer.
+// nil where there is no answer. Of a zone that is sent it gives the first message.
 func (s *Server) Query(msg []byte, from netip.AddrPort, tcp bool) []byte {
 	w, ok := s.idle.Get().(*worker)
 	if !ok {
@@ -145,6 +159,9 @@ func (s *Server) Query(msg []byte, from netip.AddrPort, tcp bool) []byte {
 	}
 	dst := make([]byte, size)
 	n := w.respond(dst, msg, from.Addr(), tcp)
+	if w.sending != nil {
+		return w.firstOf(dst)
+	}
 	if n == 0 {
 		return nil
 	}
@@ -156,17 +173,26 @@ func (s *Server) Query(msg []byte, from netip.AddrPort, tcp bool) []byte {
 func (w *worker) respond(dst, msg []byte, from netip.Addr, tcp bool) (n int) {
 	defer w.contain(dst, msg, &n)
 	w.snap, w.from, w.asked = w.server.snap.Load(), from.Unmap(), false
+	w.cookie = cookieUnread
 	w.turn++
 	if r, ok := w.admit(msg, tcp); !ok {
 		w.count.drop(r)
 		return 0
 	}
-	if w.q.usual(msg) {
-		if n = w.hot(dst, tcp); n > 0 {
-			return n
-		}
+	usual := w.q.usual(msg)
+	if !tcp && w.snap.rate.PerSecond > 0 && w.limited() {
+		return w.slip(dst, msg)
 	}
-	return w.slow(dst, msg, tcp)
+	if usual {
+		n = w.hot(dst, tcp)
+	}
+	if n == 0 {
+		n = w.slow(dst, msg, tcp)
+	}
+	if every := w.snap.queryLog.Every; every > 0 && w.turn%uint32(every) == 0 {
+		w.logQuery(dst[:n], tcp)
+	}
+	return n
 }
 
 // admit says whether a message gets an answer at all.
@@ -199,7 +225,7 @@ func (w *worker) contain(dst, msg []byte, n *int) {
 		*n = 0
 		return
 	}
-	w.q.end, w.q.edns = 0, false
+	w.q.end, w.q.edns, w.q.asks = 0, false, false
 	*n = w.errorReply(dst, msg, dns.RcodeServerFailure, false)
 	s := w.server
 	now, last := s.now().Unix(), s.panicLog.Load()

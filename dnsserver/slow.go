@@ -9,31 +9,70 @@ import (
 // rcodeNone asks for no error.
 const rcodeNone = -1
 
-// slow answers what the hot path leaves. It always answers.
+// slow answers what the hot path leaves. It always answers, but for a zone that
+// is to be sent: w.sending.
 func (w *worker) slow(dst, msg []byte, tcp bool) int {
 	w.count.slow.Add(1)
+	w.signer, w.sending = nil, nil
+	return w.full(dst, msg, tcp)
+}
+
+// full answers a whole message on the library's types.
+func (w *worker) full(dst, msg []byte, tcp bool) int {
 	m, rcode := w.examine(msg)
-	if rcode != rcodeNone {
+	switch {
+	case rcode != rcodeNone:
 		return w.errorReply(dst, msg, rcode, false)
+	case w.q.tsig > 0 && w.signer == nil:
+		return w.signed(dst, msg, tcp)
 	}
-	r := resolver{snap: w.snap, site: w.clientSite, turn: w.turn, client: w.from, most: maxAddresses, qtype: w.q.qtype}
+	return w.answer(dst, m, tcp)
+}
+
+// bare answers a message whose signature has been verified and taken off.
+func (w *worker) bare(dst, msg []byte, tcp bool) int {
+	if w.q.usual(msg) {
+		if n := w.hot(dst, tcp); n > 0 {
+			return n
+		}
+	}
+	return w.full(dst, msg, tcp)
+}
+
+// answer answers a well-formed question.
+func (w *worker) answer(dst []byte, m *dns.Msg, tcp bool) int {
+	q := &w.q
+	switch t := q.qtype; {
+	case t == dns.TypeOPT:
+		return w.errorReply(dst, q.msg, dns.RcodeFormatError, false)
+	case q.qclass == dns.ClassCHAOS:
+		return w.chaos(dst, m, tcp)
+	case q.qclass != dns.ClassINET:
+		return w.errorReply(dst, q.msg, dns.RcodeRefused, false)
+	case t == dns.TypeAXFR, t == dns.TypeIXFR:
+		return w.transferAsked(dst, m, tcp)
+	case isMeta(t) && t != dns.TypeANY:
+		return w.errorReply(dst, q.msg, dns.RcodeNotImplemented, false)
+	}
+	r := resolver{snap: w.snap, site: w.clientSite, turn: w.turn, client: w.from, most: maxAddresses, qtype: q.qtype}
 	out := r.resolve(m.Question[0].Name)
 	if out.rcode == dns.RcodeRefused || out.rcode == dns.RcodeServerFailure {
-		return w.errorReply(dst, msg, out.rcode, false)
+		return w.errorReply(dst, q.msg, out.rcode, false)
 	}
 	return w.pack(dst, m, &out, tcp)
 }
 
 // examine reads a whole message, and says which error it earns. What could be
-// read of question and EDNS is in w.q, for the error's answer.
+// read of question, EDNS and TSIG is in w.q, for the error's answer.
 func (w *worker) examine(msg []byte) (*dns.Msg, int) {
 	q := &w.q
 	q.msg, q.end, q.edns, q.do = msg, 0, false, false
+	q.asks, q.tsig = false, 0
 	opcode := int(msg[2] >> 3 & 0xf)
 	one := binary.BigEndian.Uint16(msg[4:]) == 1 && q.readQuestion(msg)
-	version, malformed, tsig := byte(0), true, false
+	version, malformed := byte(0), true
 	if one {
-		version, tsig, malformed = q.readSections(msg)
+		version, malformed = q.readSections(msg)
 	}
 	switch opcode {
 	case dns.OpcodeQuery:
@@ -52,46 +91,43 @@ func (w *worker) examine(msg []byte) (*dns.Msg, int) {
 	if err := m.Unpack(msg); err != nil || len(m.Question) != 1 {
 		return nil, dns.RcodeFormatError
 	}
-	switch t := q.qtype; {
-	case tsig:
-		return nil, dns.RcodeNotAuth // no key is known (RFC 8945 section 5.2.1)
-	case t == dns.TypeOPT:
-		return nil, dns.RcodeFormatError
-	case q.qclass != dns.ClassINET, t == dns.TypeAXFR, t == dns.TypeIXFR:
-		return nil, dns.RcodeRefused
-	case isMeta(t) && t != dns.TypeANY:
-		return nil, dns.RcodeNotImplemented
-	}
 	return m, rcodeNone
 }
 
 // readSections walks over the records of a message. A message that does not end
-// with its last record, or has a second or misplaced OPT record (RFC 6891
-// section 6.1.1), is malformed.
-func (q *query) readSections(msg []byte) (version byte, tsig, malformed bool) {
+// with its last record, has a second or misplaced OPT record (RFC 6891 section
+// 6.1.1), a TSIG record that is not the last (RFC 8945 section 5.1) or a cookie
+// of a wrong length is malformed.
+func (q *query) readSections(msg []byte) (version byte, malformed bool) {
+	q.tsig = 0
 	off := q.end
 	before := int(binary.BigEndian.Uint16(msg[6:])) + int(binary.BigEndian.Uint16(msg[8:]))
 	total := before + int(binary.BigEndian.Uint16(msg[10:]))
 	for i := range total {
 		next, t := skipRR(msg, off)
 		if next == 0 {
-			return 0, false, true
+			return 0, true
 		}
 		switch t {
 		case dns.TypeOPT:
 			if q.edns || i < before || msg[off] != 0 {
-				return 0, false, true
+				return 0, true
 			}
 			q.edns = true
 			q.size = binary.BigEndian.Uint16(msg[off+3:])
 			version = msg[off+6]
 			q.do = msg[off+7]&0x80 != 0
+			q.options(msg[off+optLen : next])
+			malformed = wrongCookie(msg[off+optLen : next])
 		case dns.TypeTSIG:
-			tsig = true
+			if i < before || i+1 < total {
+				return 0, true
+			}
+			q.tsig = off
 		}
 		off = next
 	}
-	return version, tsig, off != len(msg)
+	return version, malformed || off != len(msg)
 }
 
 // errorReply builds an answer without records from nothing: only ID, opcode, RD
@@ -112,7 +148,7 @@ func (w *worker) errorReply(dst, msg []byte, rcode int, truncated bool) int {
 	}
 	if q.edns {
 		binary.BigEndian.PutUint16(dst[10:], 1)
-		n += putOPT(dst[n:], byte(rcode>>4), q.do)
+		n += w.putOPT(dst[n:], byte(rcode>>4))
 	}
 	w.count.reply(rcode)
 	return n
@@ -124,11 +160,8 @@ func (w *worker) pack(dst []byte, in *dns.Msg, out *outcome, tcp bool) int {
 	q := &w.q
 	m := &dns.Msg{Question: in.Question, Answer: out.answer, Ns: out.ns, Extra: out.extra, Compress: true}
 	m.Id, m.Response, m.Authoritative, m.RecursionDesired, m.Rcode = in.Id, true, out.aa, in.RecursionDesired, out.rcode
-	if q.edns {
-		m.SetEdns0(maxUDP, q.do)
-	}
 	packed, err := m.Pack()
-	limit := min(q.limit(tcp), len(dst))
+	limit := min(q.limit(tcp), len(dst)) - w.optSize()
 	if err != nil || len(packed) > limit {
 		if tcp {
 			return w.errorReply(dst, q.msg, dns.RcodeServerFailure, false)
@@ -141,6 +174,10 @@ func (w *worker) pack(dst []byte, in *dns.Msg, out *outcome, tcp bool) int {
 	}
 	n := copy(dst, packed)
 	copy(dst[headerLen:q.end], q.msg[headerLen:q.end])
+	if q.edns {
+		n += w.putOPT(dst[n:], 0)
+		binary.BigEndian.PutUint16(dst[10:], uint16(len(m.Extra)+1))
+	}
 	w.count.reply(out.rcode)
 	return n
 }

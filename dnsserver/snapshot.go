@@ -28,6 +28,12 @@ type snapshot struct {
 	siteNames   []string
 	defaultSite int32
 
+	keys     map[string]*tsigKey // by wire name
+	serverID string
+	version  string
+	rate     RateLimit
+	queryLog QueryLog
+
 	// feeds gives the zones whose records change with a pool.
 	feeds map[*pool][]*zone
 }
@@ -47,6 +53,8 @@ type zone struct {
 	written uint32
 	digest  [sha256.Size]byte
 	moving  bool // services put records into it
+	// transfer is nil where nobody may take the zone.
+	transfer *transferRules
 }
 
 // find looks for the name of a question: gives its node, else the closest one
@@ -106,6 +114,7 @@ func build(cfg *Config, pools func(poolKey) *pool) (*snapshot, error) {
 	b.addSites()
 	b.addPrefixes()
 	b.addZones()
+	b.addTransfers()
 	if len(b.errs) > 0 {
 		return nil, errors.Join(b.errs...)
 	}

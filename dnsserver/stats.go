@@ -16,6 +16,7 @@ const (
 	dropResponse               // QR is set: answering would be a loop
 	dropStranger               // the source is not in AllowQuery
 	dropOversize               // longer than is taken
+	dropLimited                // over the rate limit
 	dropSend                   // the system did not take the answer
 	dropNoSource               // arrived at an address that cannot answer
 	dropLate                   // TCP: the client did not write or read in time
@@ -23,11 +24,11 @@ const (
 )
 
 var reasonNames = [reasons]string{
-	"short", "response", "stranger", "oversize", "send", "no_source", "late",
+	"short", "response", "stranger", "oversize", "limited", "send", "no_source", "late",
 }
 
-// rcodes is how many rcodes are counted apart; BADVERS is the last.
-const rcodes = dns.RcodeBadVers + 1
+// rcodes is how many rcodes are counted apart; BADCOOKIE is the last.
+const rcodes = dns.RcodeBadCookie + 1
 
 // counters are those of one worker.
 type counters struct {
@@ -36,6 +37,10 @@ type counters struct {
 	slow      atomic.Uint64
 	unmatched atomic.Uint64
 	panics    atomic.Uint64
+	cookies   atomic.Uint64
+	limited   atomic.Uint64
+	slipped   atomic.Uint64
+	unlogged  atomic.Uint64
 	_         [64]byte // keeps workers off each other's cache lines
 }
 
@@ -53,6 +58,17 @@ type Stats struct {
 	// view; Strangers lists the most frequent of these, in falling order.
 	Unmatched uint64
 	Strangers []Source
+	// Transfers are zones that were asked for; Secondaries lists those that are
+	// told of changes, by zone and address.
+	Transfers   TransferStats
+	Secondaries []SecondaryState
+}
+
+// TransferStats counts requests for zones.
+type TransferStats struct {
+	// Whole and Changes were sent, Failed broke off. Refused were not allowed, not
+	// understood, or too many at a time.
+	Whole, Changes, Failed, Refused uint64
 }
 
 // Transport is what was counted of one transport.
@@ -66,6 +82,13 @@ type Transport struct {
 	Slow uint64
 	// Panics counts messages whose handling failed and was contained.
 	Panics uint64
+	// Cookies counts messages with a valid server cookie.
+	Cookies uint64
+	// Limited counts messages over the rate limit, Slipped those of them that got
+	// a short answer; the others were dropped, or answered in a dry run.
+	Limited, Slipped uint64
+	// Unlogged counts queries that the query log had no time for.
+	Unlogged uint64
 }
 
 // Source is a client and how often it asked, give or take those that it pushed
@@ -84,6 +107,9 @@ func (s *Server) Stats() Stats {
 	st.Unmatched += unmatched
 	st.Connections, st.Evicted = s.conns.stats()
 	st.Strangers = s.strangers.top()
+	st.Secondaries = s.notify.list()
+	t := &s.transfer
+	st.Transfers = TransferStats{t.full.Load(), t.incremental.Load(), t.failed.Load(), t.refused.Load()}
 	return st
 }
 
@@ -108,6 +134,10 @@ func sum(all []*counters) (t Transport, unmatched uint64) {
 		}
 		t.Slow += c.slow.Load()
 		t.Panics += c.panics.Load()
+		t.Cookies += c.cookies.Load()
+		t.Limited += c.limited.Load()
+		t.Slipped += c.slipped.Load()
+		t.Unlogged += c.unlogged.Load()
 		unmatched += c.unmatched.Load()
 	}
 	return t, unmatched

@@ -137,7 +137,7 @@ func (s *Server) answerStream(c *stream, r *bufio.Reader, w *worker) bool {
 		return false
 	}
 	defer s.answers.Put(buf)
-	out, used, more := *buf, 0, true
+	out, used, more, sent := *buf, 0, true, false
 	for n := peekLen(r); more && n > 0 && used < flushAt; n = whole(r) {
 		msg, err := r.Peek(2 + n)
 		if err != nil {
@@ -147,6 +147,13 @@ func (s *Server) answerStream(c *stream, r *bufio.Reader, w *worker) bool {
 		if _, err := r.Discard(2 + n); err != nil {
 			return false
 		}
+		if w.sending != nil {
+			if !s.sendZone(c, w, out, used) {
+				return false
+			}
+			used, sent = 0, true
+			continue
+		}
 		if size == 0 {
 			more = false // nothing that deserves an answer will follow
 			break
@@ -154,25 +161,10 @@ func (s *Server) answerStream(c *stream, r *bufio.Reader, w *worker) bool {
 		binary.BigEndian.PutUint16(out[used:], uint16(size))
 		used += 2 + size
 	}
-	if used == 0 {
+	if used > 0 && s.write(c, out[:used]) != nil {
 		return false
 	}
-	c.touch()
-	timeout := writeTimeout
-	if s.conns.stopping() {
-		timeout = stopTimeout
-	}
-	if err := c.conn.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
-		return false
-	}
-	if _, err := c.conn.Write(out[:used]); err != nil {
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			w.count.drop(dropLate)
-		}
-		return false
-	}
-	c.touch()
-	return more
+	return more && (sent || used > 0)
 }
 
 // peekLen gives the length of the message that has been waited for.

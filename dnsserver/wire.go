@@ -44,6 +44,13 @@ type query struct {
 	edns bool
 	do   bool
 	size uint16 // the sender's UDP size, when edns
+	// asks says that there are options that are answered: cookie is the first one's
+	// contents (RFC 7873), nil for none, and nsid that there is one (RFC 5001). Both
+	// are of an earlier query otherwise.
+	asks   bool
+	nsid   bool
+	cookie []byte
+	tsig   int // offset of the TSIG record; 0 for none
 }
 
 // name gives the lower-cased name. It is valid until the next read.
@@ -53,6 +60,7 @@ func (q *query) name() []byte { return q.lower[:q.nameLen] }
 // pointer is refused: nothing stands before it that it could point to.
 func (q *query) readQuestion(msg []byte) bool {
 	q.msg, q.end, q.edns, q.do = msg, 0, false, false
+	q.asks = false
 	off, labels := headerLen, 0
 	for {
 		if off >= len(msg) || off-headerLen >= maxName {
@@ -86,7 +94,7 @@ func (q *query) readQuestion(msg []byte) bool {
 // OPT record of version 0, with nothing behind it. Whatever it takes, the
 // library's unpacker takes too.
 func (q *query) usual(msg []byte) bool {
-	q.end = 0
+	q.end, q.edns, q.asks = 0, false, false
 	// QR and opcode 0; TC and AA are of no meaning in a query.
 	if msg[2]&0xf8 != 0 || binary.BigEndian.Uint64(msg[4:])&^1 != 1<<48 {
 		return false
@@ -109,7 +117,7 @@ func (q *query) readOPT(b []byte) bool {
 	if len(b) < optLen || b[0] != 0 || binary.BigEndian.Uint16(b[1:]) != dns.TypeOPT || b[6] != 0 {
 		return false
 	}
-	if int(binary.BigEndian.Uint16(b[9:])) != len(b)-optLen || !plainOptions(b[optLen:]) {
+	if int(binary.BigEndian.Uint16(b[9:])) != len(b)-optLen || len(b) > optLen && !q.options(b[optLen:]) {
 		return false
 	}
 	q.edns = true
@@ -118,30 +126,14 @@ func (q *query) readOPT(b []byte) bool {
 	return true
 }
 
-// plainOptions says whether b is a whole row of EDNS options, all of codes that
-// are ignored. Those that the library looks into are left to it, as it may
-// refuse their contents.
-func plainOptions(b []byte) bool {
-	for len(b) > 0 {
-		if len(b) < 4 {
-			return false
-		}
-		code, n := binary.BigEndian.Uint16(b), int(binary.BigEndian.Uint16(b[2:]))
-		if len(b) < 4+n || !plain(code, b[4:4+n]) {
-			return false
-		}
-		b = b[4+n:]
-	}
-	return true
-}
-
-// plain says whether an option is skipped without an answer to it.
+// plain says whether an option is well formed, of a code that is answered or
+// ignored.
 func plain(code uint16, b []byte) bool {
 	switch {
 	case code == dns.EDNS0NSID, code == dns.EDNS0PADDING:
 		return true
 	case code == dns.EDNS0COOKIE:
-		return len(b) == 8 || len(b) >= 16 && len(b) <= 40 // RFC 7873 section 4
+		return len(b) == clientCookie || len(b) >= minCookie && len(b) <= maxCookie
 	case code == dns.EDNS0SUBNET:
 		return plainSubnet(b)
 	case code == dns.EDNS0TCPKEEPALIVE:

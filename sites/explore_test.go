@@ -39,6 +39,9 @@ type outcome struct {
 
 const beat = 5 * time.Second
 
+// Whatever order outcomes come in, a node must not leave DNS without a whole
+// round, nor a pool be left without an answer: a sequence that nobody thought of
+// would be somebody's outage.
 func TestEverySequenceOfOutcomes(t *testing.T) {
 	for _, mode := range []sites.Mode{sites.ActiveActive, sites.ActivePassive} {
 		for _, threshold := range []time.Duration{0, beat, 2 * beat} {

@@ -26,7 +26,7 @@ func TestScripts(t *testing.T) {
 		Dir: filepath.Join("testdata", "script"), RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			// The path of a socket may have few bytes.
-			dir, err := os.MkdirTemp("", "dnst") //nolint:usetesting // t.TempDir has a long one
+			dir, err := os.MkdirTemp("", "dnst")
 			if err != nil {
 				return err
 			}

@@ -138,7 +138,7 @@ func (f *fake) handlerLogging(log io.Writer) *Handler {
 // few bytes.
 func socketFolder(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "api") //nolint:usetesting // t.TempDir has a long one
+	dir, err := os.MkdirTemp("", "api")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,8 @@ type names struct {
 	sites []sites.Site
 	last  map[sites.PoolID]sites.Answer
 
+	secret dnsserver.Secret // of DNS cookies; nil has the server make one
+
 	mu     sync.Mutex
 	server *dnsserver.Server // nil if there is none
 	stored map[string]uint32 // the serials of zones that are not served
@@ -34,6 +36,11 @@ type names struct {
 func newNames(cfg *config.Config, stored map[string]uint32, log *slog.Logger) (*names, error) {
 	n := &names{log: log, sites: cfg.Sites.Sites, last: make(map[sites.PoolID]sites.Answer), stored: map[string]uint32{}}
 	maps.Copy(n.stored, stored)
+	secret, err := cookieSecret(cfg.StatePath)
+	if err != nil {
+		log.Warn("DNS cookies do not outlive this run as they should", "error", err)
+	}
+	n.secret = secret
 	if cfg.DNS == nil {
 		return n, nil
 	}
@@ -46,7 +53,7 @@ func (n *names) make(cfg *dnsserver.Config) (*dnsserver.Server, error) {
 	n.mu.Lock()
 	serials := maps.Clone(n.stored)
 	n.mu.Unlock()
-	s, err := dnsserver.New(cfg, dnsserver.Options{Log: n.log, Serials: serials})
+	s, err := dnsserver.New(cfg, dnsserver.Options{Log: n.log, Serials: serials, CookieSecret: n.secret})
 	if err != nil {
 		return nil, fmt.Errorf("prepare the DNS server: %w", err)
 	}

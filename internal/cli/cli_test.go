@@ -65,7 +65,7 @@ func TestScripts(t *testing.T) {
 		Dir: filepath.Join("testdata", "script"), UpdateScripts: *update, RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			// The path of a socket may have few bytes.
-			dir, err := os.MkdirTemp("", "cli") //nolint:usetesting // t.TempDir has a long one
+			dir, err := os.MkdirTemp("", "cli")
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // bundle is everything that a configuration was read from, so that it can be
@@ -56,6 +57,9 @@ type source interface {
 	// read gives the file at path, or an error where it is larger than limit.
 	// With a folder, path is relative to it and must not leave it.
 	read(folder, path string, limit int) ([]byte, error)
+	// private gives an error where others than the owner and its group may read
+	// the file at path, or others than the owner change it.
+	private(path string) error
 }
 
 // disk reads files of this machine.
@@ -87,8 +91,21 @@ func (disk) read(folder, path string, limit int) (data []byte, err error) {
 	return data, err
 }
 
+func (disk) private(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if mode := info.Mode().Perm(); mode&0o027 != 0 && runtime.GOOS != "windows" {
+		return fmt.Errorf("its mode is %04o: others than its owner may read or change it: chmod 600 or 640", mode)
+	}
+	return nil
+}
+
 // memory gives files of a bundle.
 type memory map[string][]byte
+
+func (memory) private(string) error { return nil }
 
 func (m memory) read(folder, path string, _ int) ([]byte, error) {
 	data, ok := m[filepath.Join(folder, path)]

@@ -34,6 +34,12 @@ func (b *builder) dns() {
 		}
 	}
 	d.AllowQuery = b.allowed(k, d.Views)
+	d.Keys = b.tsigKeys(k)
+	d.RateLimit = b.rateLimit(&k.RateLimit)
+	if q := k.QueryLog; q != nil {
+		d.QueryLog = dnsserver.QueryLog{Every: q.Every.V, Clients: q.Clients.V}
+	}
+	d.ServerID, d.Version = string(k.ServerID.V), string(k.Version.V)
 	zones := newNames(b.report, "zone")
 	tables := make([]*zoneTable, len(k.Zones))
 	for i := range k.Zones {
@@ -41,7 +47,9 @@ func (b *builder) dns() {
 		name := zoneName(z)
 		zones.add(text(z.Name))
 		tables[i] = b.zone(z, name)
-		d.Zones = append(d.Zones, dnsserver.Zone{Name: name, Records: tables[i].records})
+		zone := dnsserver.Zone{Name: name, Records: tables[i].records}
+		zone.Transfer, zone.Notify = b.transfer(k, z, d.DefaultSite)
+		d.Zones = append(d.Zones, zone)
 	}
 	b.place(k, tables)
 	for i := range b.cfg.Sites.Services {
@@ -130,7 +138,7 @@ func (b *builder) allowed(k *dnsKeys, views []dnsserver.View) []netip.Prefix {
 		list = append(list, q.V.prefix)
 	}
 	if len(list) > 0 {
-		b.shutOut(list)
+		b.shutOut(k, list)
 		return list
 	}
 	list = private()
@@ -140,13 +148,18 @@ func (b *builder) allowed(k *dnsKeys, views []dnsserver.View) []netip.Prefix {
 			list = append(list, netip.PrefixFrom(r, r.BitLen()))
 		}
 	}
-	return list
+	return append(list, unwrap(secondaries(k))...)
 }
 
-// shutOut warns of clients of a site that may not ask.
-func (b *builder) shutOut(list []netip.Prefix) {
+// shutOut warns of clients of a site and of secondaries that may not ask.
+func (b *builder) shutOut(k *dnsKeys, list []netip.Prefix) {
 	covered := func(p netip.Prefix) bool {
-		return slices.ContainsFunc(list, func(a netip.Prefix) bool { return a.Bits() <= p.Bits() && a.Overlaps(p) })
+		return slices.ContainsFunc(list, func(a netip.Prefix) bool { return covers(a, p) })
+	}
+	for _, p := range secondaries(k) {
+		if !covered(p.V) {
+			b.warn(p.At, "allow_query does not let secondaries in %s ask", p.V)
+		}
 	}
 	for i := range b.file.Sites {
 		k := &b.file.Sites[i]

@@ -158,6 +158,7 @@ func TestDNS(t *testing.T) {
 	for _, rr := range got.Zones[0].Records {
 		records = append(records, strings.Join(strings.Fields(rr.String()), " "))
 	}
+	transfer, notify := got.Zones[0].Transfer, got.Zones[0].Notify
 	got.Zones = nil
 	prefix := netip.MustParsePrefix
 	second := time.Second
@@ -175,9 +176,27 @@ func TestDNS(t *testing.T) {
 			}},
 			{Hosts: []string{"tv.example.lan"}, Pool: "streaming", Sites: []dnsserver.ServiceSite{{Site: "berlin", TTL: 20 * second, TTLUnsettled: 2 * second}}},
 		},
+		Keys: []dnsserver.Key{
+			{Name: "xfr.example.lan", Algorithm: dnsserver.HMACSHA256, Secret: dnsserver.Secret("0123456789abcdef0123456789abcdef")},
+			{Name: "told.example.lan", Algorithm: dnsserver.HMACSHA512, Secret: dnsserver.Secret("0123456789abcdef0123456789abcdef")},
+		},
+		QueryLog:  dnsserver.QueryLog{Every: 1000, Clients: true},
+		RateLimit: dnsserver.RateLimit{PerSecond: 100, Slip: 3, DryRun: true},
+		ServerID:  "dns-a", Version: "none",
 	}
 	if diff := cmp.Diff(want, got, compare); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	wantTransfer := &dnsserver.Transfer{Allow: []netip.Prefix{prefix("10.1.0.54/32"), prefix("fd00:1::54/128")}, Keys: []string{"xfr.example.lan"}, Site: "berlin"}
+	if diff := cmp.Diff(wantTransfer, transfer, compare); diff != "" {
+		t.Errorf("transfer (-want +got):\n%s", diff)
+	}
+	wantNotify := []dnsserver.Secondary{
+		{Addr: netip.MustParseAddrPort("10.1.0.54:53"), Key: "xfr.example.lan"},
+		{Addr: netip.MustParseAddrPort("[fd00:1::54]:5353"), Key: "told.example.lan"},
+	}
+	if diff := cmp.Diff(wantNotify, notify, compare); diff != "" {
+		t.Errorf("notify (-want +got):\n%s", diff)
 	}
 	wantRecords := []string{
 		"ns1.example.lan. 300 IN A 10.0.0.53",

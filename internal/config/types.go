@@ -41,6 +41,11 @@ type dnsKeys struct {
 	Listen      []Value[netip.AddrPort] `yaml:"listen" doc:"Addresses that are served over UDP and TCP." required:"yes" nonempty:"yes" example:"[127.0.0.1:5353]"`
 	DefaultSite Value[string]           `yaml:"default_site" doc:"Whose answers a client gets that belongs to no site." otherwise:"the first site" example:"berlin"`
 	AllowQuery  List[Value[querier]]    `yaml:"allow_query" doc:"Who may ask; others get no answer. Prefixes, or \"any\" for a public server. A list replaces the default." nonempty:"yes" otherwise:"loopback, private and link-local ranges, every clients prefix and resolver" example:"[10.0.0.0/8]"`
+	RateLimit   rateLimitKeys           `yaml:"rate_limit" doc:"How many answers over UDP the clients of one network (/24, /56 of IPv6) get, so that nobody floods others through this server by forged senders: off, or a mapping. Loopback, private and link-local clients are exempt, and those with a valid DNS cookie." otherwise:"on, with the defaults of its keys"`
+	QueryLog    *queryLogKeys           `yaml:"query_log" doc:"Logs some of the queries, without who asked." otherwise:"none is logged"`
+	ServerID    Value[shown]            `yaml:"server_id" doc:"What is told of this server to those who ask for it by NSID or id.server, for telling several apart." otherwise:"nothing is told" example:"dns-a"`
+	Version     Value[shown]            `yaml:"version" doc:"What is told to those who ask for version.bind or version.server." otherwise:"nothing is told" example:"none"`
+	TSIGKeys    []tsigKeys              `yaml:"tsig_keys" doc:"Keys that secondaries and others sign their messages with (TSIG, RFC 8945)." nonempty:"yes"`
 	Zones       []zoneKeys              `yaml:"zones" doc:"The zones that are served." required:"yes" nonempty:"yes"`
 }
 
@@ -51,6 +56,9 @@ type zoneKeys struct {
 	Hostmaster Value[mailbox]  `yaml:"hostmaster" doc:"Mail address for the SOA record. Needed unless the file has an SOA record of its own." example:"admin@example.lan"`
 	File       Value[string]   `yaml:"file" doc:"The zone's other records in master-file form (RFC 1035). Relative to this file; $INCLUDE reaches only files in the same folder and below." example:"zones/example.lan.zone"`
 	Records    []Value[string] `yaml:"records" doc:"Further records, one in each entry, as in a master file." example:"[\"ns1 300 IN A 10.0.0.53\"]"`
+
+	Transfer *transferKeys           `yaml:"transfer" doc:"Who may take the zone as a whole (AXFR) and its changes (IXFR): secondaries, which carry the load and go on answering when this server is gone. They get the answers of one site."`
+	Notify   List[Value[notifyKeys]] `yaml:"notify" doc:"Secondaries that are told at once when something changes (NOTIFY): an address, a list of them, or a mapping." nonempty:"yes" example:"[10.1.0.54]"`
 }
 
 // nodeSettings are the settings of nodes that sites and defaults may give.

@@ -81,9 +81,7 @@ func newLedger(now time.Duration) *ledger {
 // keep forgets what is not probed any more.
 func (g *ledger) keep(targets []sites.Target) {
 	old := g.tracks
-	for subject, t := range old {
-		g.left[subject] = t
-	}
+	maps.Copy(g.left, old)
 	g.tracks = make(map[sites.Subject]*track, len(targets))
 	for _, t := range targets {
 		g.tracks[t.Subject] = &track{}

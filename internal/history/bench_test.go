@@ -27,7 +27,7 @@ func many(n int) (*History, []sites.Subject) {
 }
 
 func heap() uint64 {
-	runtime.GC() //nolint:revive // what is garbage is not to be counted
+	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc

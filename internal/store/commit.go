@@ -45,8 +45,7 @@ func (s *Store) write(fn func(*bolt.Tx) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if err := s.ready(); err != nil {
-		var replaced *ReplacedError
-		if errors.As(err, &replaced) {
+		if _, ok := errors.AsType[*ReplacedError](err); ok {
 			return err
 		}
 		return &CommitError{Path: s.path(fileName), Err: err}
@@ -59,8 +58,7 @@ func (s *Store) write(fn func(*bolt.Tx) error) error {
 		s.acked = s.generation()
 		return nil
 	}
-	var panicked *panicError
-	if errors.As(err, &panicked) {
+	if _, ok := errors.AsType[*panicError](err); ok {
 		s.mu.Lock()
 		s.stuck, s.suspect = true, true
 		s.mu.Unlock()

@@ -95,7 +95,7 @@ func TestEveryFlippedOctetIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	noticed := 0
-	for at := 0; at < len(newest); at += flipEvery {
+	for at := range newest {
 		flip := byte(1) << (at % 8)
 		newest[at] ^= flip
 		var got map[string]string

@@ -166,8 +166,7 @@ func (s *Store) inspect(name string) (torn bool, err error) {
 	}
 	defer func() { _ = f.Close() }()
 	torn, err = inspect(f, info.Size())
-	var newer *NewerError
-	if errors.As(err, &newer) {
+	if newer, ok := errors.AsType[*NewerError](err); ok {
 		newer.Path = s.path(name)
 	}
 	return torn, err
@@ -235,8 +234,7 @@ func openBolt(path string, readOnly bool) (db *bolt.DB, file *os.File, err error
 		db.AllocSize = growStep
 		return db.View(check)
 	})
-	var panicked *panicError
-	if errors.As(err, &panicked) {
+	if _, ok := errors.AsType[*panicError](err); ok {
 		return nil, nil, &damageError{err}
 	}
 	if err != nil && db != nil {

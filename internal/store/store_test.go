@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,9 +35,7 @@ func child(role, dir string) int {
 		"open":  func(dir string) error { _, _, err := Open(dir, Options{}); return err },
 		"write": writeForEver,
 	}
-	for name, run := range systemRoles() {
-		roles[name] = run
-	}
+	maps.Copy(roles, systemRoles())
 	runtime.LockOSThread() // strace counts the system calls of each thread apart
 	if err := roles[role](dir); err != nil {
 		fmt.Println(err)

@@ -1,0 +1,102 @@
+package dnsserver
+
+import (
+	"encoding/binary"
+
+	"github.com/miekg/dns"
+)
+
+// options reads a row of EDNS options. known is false where the row or one of
+// them is malformed, or where the library may refuse the contents of one that it
+// looks into: they are left to it.
+func (q *query) options(b []byte) (known bool) {
+	q.cookie, q.nsid = nil, false
+	for len(b) > 0 {
+		if len(b) < 4 {
+			return false
+		}
+		code, n := binary.BigEndian.Uint16(b), int(binary.BigEndian.Uint16(b[2:]))
+		if len(b) < 4+n || !plain(code, b[4:4+n]) {
+			return false
+		}
+		switch code {
+		case dns.EDNS0COOKIE:
+			if q.cookie == nil { // RFC 7873 section 5.2: others are ignored
+				q.cookie, q.asks = b[4:4+n], true
+			}
+		case dns.EDNS0NSID:
+			q.nsid, q.asks = true, true
+		}
+		b = b[4+n:]
+	}
+	return true
+}
+
+// wrongCookie says whether a row of options, which may be malformed otherwise,
+// holds a cookie of a length that none has (RFC 7873 section 5.2.2).
+func wrongCookie(b []byte) bool {
+	for len(b) >= 4 {
+		code, n := binary.BigEndian.Uint16(b), int(binary.BigEndian.Uint16(b[2:]))
+		if len(b) < 4+n {
+			return false
+		}
+		if code == dns.EDNS0COOKIE && !plain(code, b[4:4+n]) {
+			return true
+		}
+		b = b[4+n:]
+	}
+	return false
+}
+
+// optSize is how many octets the answer's OPT record takes; 0 where the query
+// has none.
+func (w *worker) optSize() int {
+	switch q := &w.q; {
+	case !q.edns:
+		return 0
+	case !q.asks:
+		return optLen
+	default:
+		return optLen + w.optionsSize()
+	}
+}
+
+// optionsSize is how many octets the options take that answer the query's.
+func (w *worker) optionsSize() (n int) {
+	if w.q.cookie != nil {
+		n += 4 + clientCookie + serverCookie
+	}
+	if w.q.nsid && w.snap.serverID != "" {
+		n += 4 + len(w.snap.serverID)
+	}
+	return n
+}
+
+// putOPT writes our OPT record with the upper bits of the rcode, and the options
+// that answer the query's.
+func (w *worker) putOPT(b []byte, extended byte) int {
+	const size = maxUDP
+	copy(b, []byte{0, 0, byte(dns.TypeOPT), size >> 8, size & 0xff, extended, 0, 0, 0, 0, 0})
+	if w.q.do {
+		b[7] = 0x80
+	}
+	if !w.q.asks {
+		return optLen
+	}
+	return w.putOptions(b)
+}
+
+// putOptions completes an OPT record by its options.
+func (w *worker) putOptions(b []byte) int {
+	n := optLen
+	if w.q.cookie != nil {
+		n += w.putCookie(b[n:])
+	}
+	if id := w.snap.serverID; w.q.nsid && id != "" {
+		b[n], b[n+1] = 0, byte(dns.EDNS0NSID)
+		binary.BigEndian.PutUint16(b[n+2:], uint16(len(id)))
+		n += 4 + copy(b[n+4:], id)
+	}
+	binary.BigEndian.PutUint16(b[9:], uint16(n-optLen))
+	return n
+}

@@ -1,0 +1,125 @@
+package dnsserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// notifyMessage is a NOTIFY on its way, and what was answered to it.
+type notifyMessage struct {
+	octets   []byte
+	question int // where the question ends
+	signer   *signer
+	now      uint64
+	// refusal is the secondary's; doubtful one that anybody may have sent.
+	refusal, doubtful error
+}
+
+// newNotify makes the message that a zone has changed, with its new SOA record
+// (RFC 1996 section 3.7).
+func newNotify(n *news, now uint64) *notifyMessage {
+	b := make([]byte, headerLen, 2048)
+	_, _ = rand.Read(b[:2]) // never fails
+	b[2] = dns.OpcodeNotify<<3 | flagAA
+	b[5] = 1
+	b = append(b, n.zone.wire...)
+	b = append(b, 0, byte(dns.TypeSOA), 0, dns.ClassINET)
+	m := &notifyMessage{question: len(b), now: now}
+	packer := messages{zone: n.zone, buf: b[:cap(b)], n: len(b)}
+	packer.put(n.zone.soaAt(n.serial))
+	packer.buf[7] = 1
+	if n.key != nil {
+		m.signer = &signer{key: n.key}
+		packer.n = m.signer.sign(packer.buf, packer.n, &signature{time: now, fudge: fudge})
+		m.signer.later = false // the answer is a message of its own
+	}
+	m.octets = packer.buf[:packer.n:packer.n]
+	return m
+}
+
+// check says whether a message is the secondary's answer. What may come from
+// somebody else ends nothing.
+func (m *notifyMessage) check(answer []byte) bool {
+	if len(answer) < headerLen || !bytes.Equal(answer[:2], m.octets[:2]) ||
+		answer[2]&(flagQR|0x78) != flagQR|dns.OpcodeNotify<<3 {
+		return false
+	}
+	var q query
+	if binary.BigEndian.Uint16(answer[4:]) == 1 {
+		if !q.readQuestion(answer) || !bytes.EqualFold(answer[headerLen:q.end], m.octets[headerLen:m.question]) {
+			return false
+		}
+	}
+	var refusal error
+	if rcode := int(answer[3] & 0xf); rcode != dns.RcodeSuccess {
+		refusal = fmt.Errorf("it answered %s", dns.RcodeToString[rcode])
+	}
+	if m.signer != nil && !m.proven(answer, &q) {
+		m.doubtful = refusal
+		return false
+	}
+	m.refusal = refusal
+	return true
+}
+
+// proven says whether an answer is signed with our key.
+func (m *notifyMessage) proven(answer []byte, q *query) bool {
+	if q.end == 0 {
+		return false
+	}
+	if _, malformed := q.readSections(answer); malformed || q.tsig == 0 {
+		return false
+	}
+	sig, err := readSignature(answer, q.tsig)
+	if err != nil || sig.name != m.signer.key.name || sig.algorithm != m.signer.key.algorithm {
+		return false
+	}
+	code, malformed := m.signer.check(unsign(answer, sig), sig, m.now)
+	return code == 0 && !malformed
+}
+
+// exchangeUDP sends a message and waits for its answer until ctx ends.
+func (s *Server) exchangeUDP(ctx context.Context, to netip.AddrPort, msg []byte, check func([]byte) bool) error {
+	var d net.Dialer
+	if from := s.source(to.Addr()); from.IsValid() {
+		d.LocalAddr = net.UDPAddrFromAddrPort(netip.AddrPortFrom(from, 0))
+	}
+	conn, err := d.DialContext(ctx, "udp", to.String())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })() // fails only where it is closed
+	if _, err := conn.Write(msg); err != nil {
+		return err
+	}
+	b := make([]byte, maxUDP)
+	for {
+		n, err := conn.Read(b)
+		if err != nil {
+			return err
+		}
+		if check(b[:n]) {
+			return nil
+		}
+	}
+}
+
+// source gives the address that secondaries know this server by: the first that
+// it listens on that can reach them. It is not valid where the system may choose.
+func (s *Server) source(to netip.Addr) netip.Addr {
+	for _, a := range s.Addrs() {
+		if own := a.Addr(); !own.IsUnspecified() && own.Is4() == to.Is4() && own.IsLoopback() == to.IsLoopback() {
+			return own
+		}
+	}
+	return netip.Addr{}
+}

@@ -1,0 +1,244 @@
+package dnsserver
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// freePort gives a port of loopback that is free over UDP and TCP.
+func freePort(t *testing.T) netip.AddrPort {
+	t.Helper()
+	for range freePortTries {
+		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		addr := netip.MustParseAddrPort(l.Addr().String())
+		pc, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(addr))
+		_ = l.Close() // only its number was wanted
+		if err == nil {
+			_ = pc.Close() // likewise
+			return addr
+		}
+	}
+	t.Fatal("no port is free over UDP and TCP")
+	return netip.AddrPort{}
+}
+
+// launch runs a server in the foreground until the test ends. Its output is shown
+// when the test fails.
+func launch(t *testing.T, name string, args ...string) {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		path = filepath.Join("/usr/sbin", name) // not in everybody's PATH
+	}
+	var out bytes.Buffer
+	cmd := exec.Command(path, args...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // NSD has children
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("%v: .ci/packages installs it", err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // it may have ended
+		done := time.AfterFunc(5*time.Second, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+		_ = cmd.Wait() // says that it was ended
+		done.Stop()
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // children that are left
+		if t.Failed() {
+			t.Logf("%s said:\n%s", name, out.String())
+		}
+	})
+}
+
+// file writes a file of a test.
+func file(t *testing.T, path, text string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// startNSD runs NSD as a secondary of a server on loopback.
+func startNSD(t *testing.T, addr, primary netip.AddrPort, zone string) {
+	t.Helper()
+	dir := t.TempDir()
+	launch(t, "nsd", "-d", "-c", file(t, filepath.Join(dir, "nsd.conf"), fmt.Sprintf(`server:
+  ip-address: %[2]s@%[3]d
+  port: %[3]d
+  username: ""
+  chroot: ""
+  zonesdir: %[1]q
+  xfrdir: %[1]q
+  xfrdfile: "%[1]s/xfrd.state"
+  zonelistfile: "%[1]s/zone.list"
+  pidfile: "%[1]s/nsd.pid"
+  database: ""
+  xfrd-reload-timeout: 0
+remote-control:
+  control-enable: no
+key:
+  name: xfr.example.lan
+  algorithm: hmac-sha256
+  secret: %[5]q
+zone:
+  name: %[6]s
+  zonefile: "%[1]s/zone"
+  request-xfr: 127.0.0.1@%[4]d xfr.example.lan
+  allow-notify: 127.0.0.1 xfr.example.lan
+`, dir, addr.Addr(), addr.Port(), primary.Port(), encodedSecret, zone)))
+}
+
+// startKnot runs Knot as a secondary of a server on loopback.
+func startKnot(t *testing.T, addr, primary netip.AddrPort, zone string) {
+	t.Helper()
+	dir := t.TempDir()
+	launch(t, "knotd", "-c", file(t, filepath.Join(dir, "knot.conf"), fmt.Sprintf(`server:
+  rundir: %[1]q
+  listen: %[2]s@%[3]d
+database:
+  storage: %[1]q
+log:
+  - target: stderr
+    any: info
+key:
+  - id: xfr.example.lan
+    algorithm: hmac-sha256
+    secret: %[5]s
+remote:
+  - id: primary
+    address: 127.0.0.1@%[4]d
+    key: xfr.example.lan
+acl:
+  - id: told
+    address: 127.0.0.1
+    key: xfr.example.lan
+    action: notify
+zone:
+  - domain: %[6]s
+    storage: %[1]q
+    master: primary
+    acl: told
+`, dir, addr.Addr(), addr.Port(), primary.Port(), encodedSecret, zone)))
+}
+
+// startBIND runs BIND as a secondary of a server on loopback.
+func startBIND(t *testing.T, addr, primary netip.AddrPort, zone string) {
+	t.Helper()
+	dir := t.TempDir()
+	launch(t, "named", "-g", "-n", "1", "-c", file(t, filepath.Join(dir, "named.conf"), fmt.Sprintf(`options {
+  directory %[1]q;
+  pid-file none;
+  session-keyfile none;
+  managed-keys-directory %[1]q;
+  listen-on port %[3]d { %[2]s; };
+  listen-on-v6 { none; };
+  recursion no;
+  dnssec-validation no;
+};
+controls { };
+key xfr.example.lan { algorithm hmac-sha256; secret %[5]q; };
+zone %[6]q {
+  type secondary;
+  file "zone";
+  primaries { 127.0.0.1 port %[4]d key xfr.example.lan; };
+  allow-notify { key xfr.example.lan; };
+};
+`, dir, addr.Addr(), addr.Port(), primary.Port(), encodedSecret, zone)))
+}
+
+// give asks a server over UDP until it gives addresses.
+func give(t *testing.T, who string, addr netip.AddrPort, name string, limit time.Duration, want string) {
+	t.Helper()
+	m := new(dns.Msg)
+	m.SetQuestion(name, dns.TypeA)
+	c := &dns.Client{Timeout: 200 * time.Millisecond}
+	last := "nothing"
+	start := time.Now()
+	for time.Since(start) < limit {
+		in, _, err := c.ExchangeContext(t.Context(), m, addr.String())
+		if err != nil {
+			last = err.Error()
+		} else if last = in.String(); in.Authoritative && strings.Join(brief(in.Answer), ", ") == want {
+			return
+		}
+		pause := time.NewTimer(10 * time.Millisecond) // asking is polling
+		<-pause.C
+	}
+	t.Fatalf("%s does not give %q for %s within %s; last: %s", who, want, name, limit, last)
+}
+
+// If this fails, NSD, Knot or BIND cannot stand beside this server: they do not get
+// the zone, learn of a failover late, or have nothing to say when this server is gone.
+func TestSecondaries(t *testing.T) {
+	const limit = 20 * time.Second // for a start on a busy machine
+	nsd, knot, bind := freePort(t), freePort(t), freePort(t)
+	cfg := transferConfig(t)
+	cfg.Listen = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:0")}
+	for i := range cfg.Zones {
+		z := &cfg.Zones[i]
+		z.Transfer.Allow = prefixes("127.0.0.0/8")
+		// Knot takes no zone with records below a DNAME.
+		z.Records = slices.DeleteFunc(z.Records, func(rr dns.RR) bool { return rr.Header().Name == "under.moved.example.lan." })
+	}
+	cfg.Zones[0].Notify = []Secondary{{nsd, "xfr.example.lan"}, {knot, "xfr.example.lan"}, {bind, "xfr.example.lan"}}
+	s, err := New(cfg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{"streaming", "weighted", "hashed", "uneven"} {
+		s.SetAnswer("berlin", p, answer("10.1.0.21"))
+	}
+	s.SetAnswer("berlin", "default", answer("10.1.0.11"))
+	s.SetAnswer("hamburg", "default", answer("10.2.0.11"))
+	if err := s.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	primary := s.Addrs()[0]
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx) }()
+	startNSD(t, nsd, primary, "example.lan")
+	startKnot(t, knot, primary, "example.lan")
+	startBIND(t, bind, primary, "example.lan")
+	all := map[string]netip.AddrPort{"NSD": nsd, "Knot": knot, "BIND": bind}
+	for who, addr := range all {
+		give(t, who, addr, "app.example.lan.", limit, "app.example.lan. 30 A 10.1.0.11")
+		give(t, who, addr, "x.apps.example.lan.", limit, "x.apps.example.lan. 30 A 10.1.0.11")
+		give(t, who, addr, "mail.example.lan.", limit, "mail.example.lan. 300 A 10.0.0.25")
+	}
+	for i := range 3 {
+		to := fmt.Sprintf("10.1.0.%d", 12+i)
+		s.SetAnswer("berlin", "default", answer(to))
+		start := time.Now()
+		for who, addr := range all {
+			give(t, who, addr, "app.example.lan.", 2*time.Second-time.Since(start), "app.example.lan. 30 A "+to)
+			t.Logf("%s: %s after the failover", who, time.Since(start).Round(time.Millisecond))
+		}
+	}
+	if st := s.Stats(); st.Transfers.Whole != 3 || st.Transfers.Changes < 9 || st.Transfers.Failed+st.Transfers.Refused > 0 {
+		t.Errorf("transfers %+v", st.Transfers)
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	for who, addr := range all {
+		give(t, who, addr, "app.example.lan.", limit, "app.example.lan. 30 A 10.1.0.14")
+	}
+}
