@@ -164,6 +164,19 @@ func written2(t *testing.T, s Saved) string {
 func TestS2Start(t *testing.T) {
 	runRule(t, []ruleTest{
 		{
+			name: "no node goes out before every subject of the site has given a result",
+			in: `60s mute berlin/b
+				60s down berlin/a
+				62s restart 10s
+				3m see berlin/a, berlin
+				3m up berlin/b
+				3m10s see berlin/a, berlin`,
+			want: `berlin/a=failing
+				berlin=own 10.1.0.11, 10.1.0.12
+				berlin/a=out
+				berlin=own 10.1.0.12`,
+		},
+		{
 			name: "the last answers at once; no move before the site was seen and a round is in",
 			in: `60s down berlin/a
 				100s restart 10s
