@@ -94,8 +94,8 @@ func (x *exchange) run(ctx context.Context) (sites.Check, error) {
 		return udp, nil
 	case tcpErr == nil:
 		return tcp, nil
-	case timedOut(tcpErr) && !errors.Is(udpErr, errTruncated):
-		return sites.Check{}, udpErr // it may say more
+	case (timedOut(tcpErr) || timedOut(udpErr)) && !errors.Is(udpErr, errTruncated):
+		return sites.Check{}, udpErr // it may say more; a port that is closed to TCP says little
 	default:
 		return sites.Check{}, tcpErr
 	}

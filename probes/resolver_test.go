@@ -143,7 +143,7 @@ func TestResolver(t *testing.T) {
 		{"truncated will do", []reply{truncated}, nil, nil, soon, want{sites.Up, ""}},
 		{"closed", nil, nil, nil, soon, want{sites.Down, CauseRefused}},
 		{"silent", []reply{silence}, []reply{silence}, nil, never, want{sites.Down, CauseTimeout}},
-		{"silent, TCP closed", []reply{silence}, nil, nil, 2 * never, want{sites.Down, CauseRefused}},
+		{"silent, TCP closed", []reply{silence}, nil, nil, 2 * never, want{sites.Down, CauseTimeout}},
 		{"TCP only", nil, []reply{right}, nil, soon, want{sites.Up, ""}},
 		{"silent over UDP", []reply{silence}, []reply{right}, nil, 2 * time.Second, want{sites.Up, ""}},
 		{"TCP closes", nil, []reply{}, nil, soon, want{sites.Down, CauseEOF}},

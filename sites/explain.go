@@ -159,6 +159,8 @@ func (m *Machine) explainPending(l *line) string {
 		}
 	}
 	switch {
+	case !l.judged() && l.recent != Up:
+		return name + " is new and has not answered yet; it is answered all the same: `failover: false`."
 	case l.recent == None:
 		return name + " is new and has not been probed yet."
 	case l.recent == Up && !s.settled:

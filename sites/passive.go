@@ -32,6 +32,9 @@ func (m *Machine) choose(p *pool) (*node, [families]bool) {
 		if stays != nil {
 			return stays, in // nobody is switched to who fails
 		}
+		if cur != nil && cur.taken() && m.emergency(p) != nil {
+			return nil, [families]bool{} // better who answers elsewhere (A4)
+		}
 		return first, first.serves()
 	}
 	return p.awaited(cur)

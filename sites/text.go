@@ -161,7 +161,7 @@ func (m *Machine) siteUpText(s *site, since time.Time) string {
 	if s.FailedOver {
 		return t + " Its nodes come back when they have answered for their grace."
 	}
-	return t + " Nothing of it was moved meanwhile."
+	return t + " No outage moved anything of it meanwhile."
 }
 
 func (s *site) witnessCause() string {

@@ -166,8 +166,12 @@ func (a *App) tell(events []sites.Event) {
 	for i := range events {
 		e := &events[i]
 		level := slog.LevelInfo
-		if e.Severity != sites.Info {
+		switch e.Severity {
+		case sites.Warning:
 			level = slog.LevelWarn
+		case sites.Critical:
+			level = slog.LevelError
+		case sites.Info:
 		}
 		a.log.Log(context.Background(), level, e.Text, "event", string(e.Kind), "id", e.ID, "subject", e.Subject()) //nolint:sloglint // the sentence is the message
 	}

@@ -97,7 +97,7 @@ func statusTable(p *printer, s *api.Status) {
 	p.para("", fmt.Sprintf("dnsteer %s, %s, runs for %s.", s.Version, s.Instance, ago(s.Time.Sub(s.Started))))
 	p.para("", fmt.Sprintf("Configuration: %s, read at %s.", s.Config.Path, moment(s.Config.Loaded, s.Time)))
 	if n := len(s.Config.Warnings); n > 0 {
-		p.para("", fmt.Sprintf("It has warnings (%d): `dnsteer check` prints them.", n))
+		p.para("", fmt.Sprintf("It has warnings (%d): `dnsteer check %s` prints them.", n, s.Config.Path))
 	}
 	if s.Brake == "released" {
 		p.para("", "The brake is released: what fails is taken out until fewer nodes fail.")

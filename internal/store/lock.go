@@ -24,10 +24,13 @@ func lockDir(dir string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		// A disk that turned read-only still lets its state be read.
-		f, err = os.Open(path)
+		readable, readErr := os.Open(path)
+		if readErr == nil || !errors.Is(readErr, fs.ErrNotExist) {
+			f, err = readable, readErr
+		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("lock state folder: %w", err)
+		return nil, fmt.Errorf("lock state folder: %w%s", err, remedy(err))
 	}
 	if err := tryLock(f); err != nil {
 		defer func() { _ = f.Close() }()
