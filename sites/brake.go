@@ -92,27 +92,8 @@ type massFailure struct {
 // massFailing looks for a mass failure among the nodes that fail on lines that
 // are proven (A10). Drills are none.
 func (m *Machine) massFailing() (f massFailure) {
-	starts := m.failures[:0]
-	for _, s := range m.sites {
-		for _, n := range s.nodes {
-			n.begun = 0
-			if !n.cfg.Failover || n.Replaced {
-				continue
-			}
-			f.of++
-			if n.taken() || n.Drill != nil {
-				continue
-			}
-			for _, l := range n.lines {
-				if l != nil && l.fails() && !l.blind {
-					starts = append(starts, failure{l.failStart, n})
-				}
-			}
-		}
-		s.begun = 0
-	}
-	m.failures = starts
-	slices.SortStableFunc(starts, func(a, b failure) int { return cmp.Compare(a.at, b.at) })
+	starts, of := m.failing()
+	f.of = of
 	first, nodes, places := 0, 0, 0
 	for _, x := range starts {
 		if x.node.begun++; x.node.begun == 1 {
@@ -136,6 +117,33 @@ func (m *Machine) massFailing() (f massFailure) {
 		}
 	}
 	return f
+}
+
+// failing lists when lines began to fail, the earliest first, and counts the
+// nodes with failover.
+func (m *Machine) failing() (starts []failure, of int) {
+	starts = m.failures[:0]
+	for _, s := range m.sites {
+		for _, n := range s.nodes {
+			n.begun = 0
+			if !n.cfg.Failover || n.Replaced {
+				continue
+			}
+			of++
+			if n.taken() || n.Drill != nil {
+				continue
+			}
+			for _, l := range n.lines {
+				if l != nil && l.fails() && !l.blind {
+					starts = append(starts, failure{l.failStart, n})
+				}
+			}
+		}
+		s.begun = 0
+	}
+	m.failures = starts
+	slices.SortStableFunc(starts, func(a, b failure) int { return cmp.Compare(a.at, b.at) })
+	return starts, of
 }
 
 // fails says whether the line fails since a time that is known: while it is

@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"maps"
 	"slices"
 )
 
@@ -164,9 +165,7 @@ func (m *Machine) Saved(i int) SavedSite {
 			}
 			saved := l.SavedLine
 			saved.Probes = make(map[string]SavedProbe, len(l.Probes))
-			for k, v := range l.Probes {
-				saved.Probes[k] = v
-			}
+			maps.Copy(saved.Probes, l.Probes)
 			x.Lines[f] = &saved
 		}
 		out.Nodes = append(out.Nodes, x)

@@ -54,6 +54,7 @@ func (l *line) combine(checks []Check) Outcome {
 			up++
 		case Down:
 			down++
+		default: // found out nothing
 		}
 		if c.Outcome == Down || l.check.Outcome != Down {
 			l.check = c

@@ -75,7 +75,7 @@ func TestEveryEventIsDocumented(t *testing.T) {
 	documented := map[Kind]Severity{}
 	row := regexp.MustCompile(`(?m)^\| ((?:` + "`" + `[a-z_]+` + "`" + ` ?)+) \| (\w+) \|`)
 	for _, m := range row.FindAllStringSubmatch(string(page), -1) {
-		for _, kind := range strings.Fields(strings.ReplaceAll(m[1], "`", "")) {
+		for kind := range strings.FieldsSeq(strings.ReplaceAll(m[1], "`", "")) {
 			documented[Kind(kind)] = Severity(m[2])
 		}
 	}

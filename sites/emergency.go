@@ -104,7 +104,7 @@ func (m *Machine) report(p *pool) {
 		return
 	}
 	p.said = is
-	if was.source == Empty {
+	if was.source == Empty && !is.source.nothing() {
 		return // the first answer is no change
 	}
 	if is.source.nothing() && !was.source.nothing() {

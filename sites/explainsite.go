@@ -62,9 +62,9 @@ func (m *Machine) ExplainPool(id PoolID) string {
 		}
 	case LastResort:
 		t += " as a last resort: nothing can serve it, and a node that answers again replaces it at once"
-	}
-	if p.Source == Removed {
+	case Removed:
 		t += ": nothing can serve it, and its records are taken away (`on_empty: remove`) until a node answers again"
+	case Empty:
 	}
 	if p.Paused != nil {
 		t += ". " + m.explainPause(p)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -179,8 +180,8 @@ func (x *explorer) words(p *path) (w [2]sites.Word) {
 // witness up, and the node failed twice in a row.
 func (p *path) proven(node int) bool {
 	last, row := -1, 0
-	for i := len(p.results) - 1; i >= 0; i-- {
-		r := p.results[i]
+	for i, r := range slices.Backward(p.results) {
+
 		if r.subject != node {
 			continue
 		}

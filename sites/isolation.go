@@ -43,12 +43,19 @@ func (m *Machine) isolation() {
 	if isolated {
 		return
 	}
+	m.sayDown(failing > 0)
+	m.again = m.sitesDown()
+}
+
+// sayDown says which sites are down. While another site's witnesses fail too it
+// waits, for it may be the controller that is cut off (N4).
+func (m *Machine) sayDown(othersFail bool) {
 	for _, s := range m.sites {
 		if s.Condition != SiteIsDown || s.Down != 0 {
 			continue
 		}
 		wait := s.sayAt
-		if failing > 0 {
+		if othersFail {
 			wait = max(wait, s.sayAt+s.cfg.Threshold)
 		}
 		if m.now.Boot < wait {
@@ -58,5 +65,4 @@ func (m *Machine) isolation() {
 		s.Down = m.site(s, Event{Kind: SiteDown, Text: m.siteDownText(s)})
 		m.changed(s)
 	}
-	m.again = m.sitesDown()
 }

@@ -165,6 +165,7 @@ func (m *Machine) judge(l *line) {
 		m.judgeDown(l)
 	case Up:
 		m.judgeUp(l)
+	default: // nothing is known yet
 	}
 	was := l.blind
 	if l.follow(p); was && !l.blind {
@@ -203,6 +204,7 @@ func (m *Machine) judgeDown(l *line) {
 		if m.provenSince(l, l.doubt) {
 			l.enter(m, WordOut)
 		}
+	default: // it does not serve, or fails already
 	}
 	if l.Word == WordFailing && l.row >= 2 && !l.unsettled && l.judged() {
 		l.unsettled = true
@@ -238,6 +240,7 @@ func (m *Machine) judgeUp(l *line) {
 	case WordRecovering:
 		l.stopFailing()
 		m.judgeRecovering(l)
+	default: // up already
 	}
 	if l.row >= rise {
 		if l.Word != WordFailing {

@@ -8,20 +8,7 @@ import (
 // command carries out what an operator says, or refuses it (C1 to C8).
 func (m *Machine) command(c *Command) Reply {
 	if c.Site == "" {
-		switch c.Verb {
-		case Pause, Resume:
-			var said []string
-			for _, s := range m.sites {
-				one := *c
-				one.Site = s.Name
-				said = append(said, m.command(&one).Text)
-			}
-			return Reply{Text: strings.Join(said, " ")}
-		}
-		if c.Verb == Release {
-			return m.releaseBrake(c)
-		}
-		return refuse("Name the site.")
+		return m.everywhere(c)
 	}
 	s := m.byName[c.Site]
 	if s == nil {
@@ -56,6 +43,24 @@ func (m *Machine) command(c *Command) Reply {
 		return m.releaseBrake(c)
 	default:
 		return refuse("There is no command %q.", c.Verb)
+	}
+}
+
+// everywhere carries out a command that names no site.
+func (m *Machine) everywhere(c *Command) Reply {
+	switch c.Verb {
+	case Pause, Resume:
+		var said []string
+		for _, s := range m.sites {
+			one := *c
+			one.Site = s.Name
+			said = append(said, m.command(&one).Text)
+		}
+		return Reply{Text: strings.Join(said, " ")}
+	case Release:
+		return m.releaseBrake(c)
+	default:
+		return refuse("Name the site.")
 	}
 }
 

@@ -63,7 +63,7 @@ func (p *pool) active() *node {
 // decide brings the pools of the changed sites, and of those that depend on
 // them, up to date, and tells of what has changed.
 func (m *Machine) decide() {
-	for i := 0; i < len(m.dirtySites); i++ {
+	for i := 0; i < len(m.dirtySites); i++ { //nolint:intrange // it grows meanwhile
 		m.decideSite(m.dirtySites[i], i)
 	}
 	for _, s := range m.inOrder() {

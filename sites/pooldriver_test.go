@@ -5,7 +5,7 @@ import "strings"
 // emergencies names sites that step in, as "berlin>hamburg" a word.
 func emergencies(list string) func(*Config) {
 	return func(c *Config) {
-		for _, pair := range strings.Fields(list) {
+		for pair := range strings.FieldsSeq(list) {
 			site, stands, _ := strings.Cut(pair, ">")
 			for i := range c.Sites {
 				if c.Sites[i].Name == site {

@@ -21,7 +21,7 @@ func (d *driver) do(what string) {
 			delete(set, about)
 		}
 	case "see":
-		for _, x := range strings.Split(about, ", ") {
+		for x := range strings.SplitSeq(about, ", ") {
 			d.seen = append(d.seen, d.see(x))
 		}
 	case "answers":
@@ -239,7 +239,7 @@ func (d *driver) explain(what string) string {
 
 // lines gives the lines of a text without the space around them.
 func lines(text string) (list []string) {
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if line = strings.TrimSpace(line); line != "" {
 			list = append(list, line)
 		}

@@ -53,7 +53,7 @@ func (m *Machine) evaluate(s *site) {
 		s.settled = s.complete()
 	}
 	m.observe(s)
-	for i := 0; i < len(s.nodes); i++ {
+	for i := range len(s.nodes) {
 		n := s.nodes[i]
 		m.watch(n)
 		for _, l := range n.lines {

@@ -191,7 +191,8 @@ func TestS2Start(t *testing.T) {
 				berlin=own 10.1.0.12
 				berlin/a=up
 				berlin=own 10.1.0.11, 10.1.0.12`,
-		}, {
+		},
+		{
 			name: "not before every node of the site has been probed",
 			in: `60s maintenance berlin/a
 				60s down berlin/a

@@ -32,7 +32,7 @@ func (p *pool) label() string {
 }
 
 func (m *Machine) switchText(p *pool, was spoken) string {
-	before, after := was.by(p), p.spoken().by(p)
+	before, after := was.by(), p.spoken().by()
 	t := fmt.Sprintf("%s is now served by %s instead of %s, and answers %s.", p.label(), after, before, m.givesText(p))
 	if p.Source == Emergency && m.byName[p.From].Condition == SiteIsDown {
 		t += " " + p.From + " cannot be seen at the moment (unverified): it is what it last had."
@@ -41,7 +41,7 @@ func (m *Machine) switchText(p *pool, was spoken) string {
 }
 
 // by names who serves.
-func (s spoken) by(p *pool) string {
+func (s spoken) by() string {
 	switch {
 	case s.from != "":
 		return "the emergency site " + s.from
@@ -63,7 +63,7 @@ func (m *Machine) poolOutageText(p *pool) string {
 }
 
 func (m *Machine) poolResolvedText(p *pool) string {
-	return fmt.Sprintf("%s is served again, by %s, and answers %s.", p.label(), p.spoken().by(p), m.givesText(p))
+	return fmt.Sprintf("%s is served again, by %s, and answers %s.", p.label(), p.spoken().by(), m.givesText(p))
 }
 
 func (m *Machine) pausedText(p *pool) string {

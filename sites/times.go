@@ -81,6 +81,20 @@ func (m *Machine) settleTimes(s *site) {
 			at(since + s.cfg.Threshold)
 		}
 	}
+	m.nodeTimes(s, at, until)
+	for _, p := range s.pools {
+		if p.Paused != nil {
+			until(p.Paused.Until)
+		}
+		if p.cfg.MinHold > 0 && p.cfg.Mode == ActivePassive {
+			at(p.activeSince + p.cfg.MinHold)
+		}
+	}
+	m.windowTimes(s, until)
+}
+
+// nodeTimes, windowTimes and lineTimes are the parts of settleTimes.
+func (m *Machine) nodeTimes(s *site, at func(time.Duration), until func(time.Time)) {
 	for _, n := range s.nodes {
 		s.busy = s.busy || n.Replaced
 		if n.Maintenance != nil {
@@ -99,14 +113,9 @@ func (m *Machine) settleTimes(s *site) {
 			}
 		}
 	}
-	for _, p := range s.pools {
-		if p.Paused != nil {
-			until(p.Paused.Until)
-		}
-		if p.cfg.MinHold > 0 && p.cfg.Mode == ActivePassive {
-			at(p.activeSince + p.cfg.MinHold)
-		}
-	}
+}
+
+func (m *Machine) windowTimes(s *site, until func(time.Time)) {
 	for i := range s.windows {
 		if w := &s.windows[i]; !w.change.IsZero() {
 			until(w.change)

@@ -36,6 +36,7 @@ func (s *site) proof(l *line) proof {
 				p.since = failedAt
 			}
 			down++
+		default: // nothing is known yet
 		}
 	}
 	for _, w := range s.witnesses {
@@ -68,6 +69,7 @@ func (s *site) others(l *line) (o Outcome, failedAt, upAt time.Duration) {
 			if o != Up {
 				o, failedAt = Down, max(failedAt, r.rowStart)
 			}
+		default: // nothing is known yet
 		}
 	}
 	return o, failedAt, upAt
@@ -80,17 +82,17 @@ func (s *site) answeredSince(l *line, t time.Duration, learnt uint64) (bool, tim
 	if !s.proof(l).works {
 		return false, 0
 	}
-	any, all := false, true
+	some, all := false, true
 	var earliest, latest time.Duration
 	add := func(ok bool, finish time.Duration) {
 		if !ok {
 			all = false
 			return
 		}
-		if !any || finish < earliest {
+		if !some || finish < earliest {
 			earliest = finish
 		}
-		any, latest = true, max(latest, finish)
+		some, latest = true, max(latest, finish)
 	}
 	for _, w := range s.witnesses {
 		if w.family == l.family {
@@ -101,9 +103,9 @@ func (s *site) answeredSince(l *line, t time.Duration, learnt uint64) (bool, tim
 		add(s.othersSince(l, t, learnt))
 	}
 	if s.cfg.WitnessAll {
-		return any && all, latest
+		return some && all, latest
 	}
-	return any, earliest
+	return some, earliest
 }
 
 // othersSince says whether another node of the line has answered a probe that

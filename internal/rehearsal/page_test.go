@@ -17,8 +17,8 @@ func TestEveryKeyIsOnThePage(t *testing.T) {
 	}
 	for _, v := range []any{file{}, step{}, action{}, expect{}} {
 		typ := reflect.TypeOf(v)
-		for i := range typ.NumField() {
-			key := typ.Field(i).Tag.Get("yaml")
+		for field := range typ.Fields() {
+			key := field.Tag.Get("yaml")
 			if key != "" && !strings.Contains(string(page), key+":") && !strings.Contains(string(page), "`"+key+"`") {
 				t.Errorf("docs/rehearsal.md does not name the key %q of %s", key, typ.Name())
 			}
