@@ -9,6 +9,20 @@ import (
 func TestO5BlindTime(t *testing.T) {
 	runRule(t, []ruleTest{
 		{
+			name: "of a line whose other nodes are witnesses too, and which has none: the resolver's silence is enough",
+			cfg: func(c *Config) {
+				c.Sites[0].Nodes, c.Sites[0].Pools[0].Nodes = c.Sites[0].Nodes[:1], []int{0}
+				c.Sites[0].WitnessNodes = true
+			},
+			in: `60s down berlin/a
+				62s down berlin resolver 10.1.0.1
+				67s up berlin resolver 10.1.0.1
+				95s see berlin/a
+				97s see berlin/a`,
+			want: `berlin/a=failing
+				berlin/a=out`,
+		},
+		{
 			name: "the failing clock stands still from the first failed witness probe to the next that answers",
 			in: `60s down berlin/a
 				70s down berlin resolver 10.1.0.1

@@ -21,6 +21,7 @@ func New(now Instant, cfg *Config, saved Saved) *Machine {
 		before = append(before, s.open()...)
 	}
 	m.build(cfg)
+	m.deaf = m.Isolated != 0
 	m.leaving = m.lostAlerts(before)
 	for _, s := range m.sites {
 		s.settled, s.downAt, s.seenAt, s.answersFrom = false, now.Boot, now.Boot, now.Boot

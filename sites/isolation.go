@@ -39,6 +39,7 @@ func (m *Machine) isolation() {
 			}
 		}
 	}
+	m.deaf = !isolated && m.Isolated != 0 // nothing has been heard that ends it
 	m.held, m.again = 0, 0
 	if isolated {
 		return

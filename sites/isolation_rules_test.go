@@ -21,6 +21,17 @@ func TestN4Isolated(t *testing.T) {
 	all := several(third)
 	runRule(t, []ruleTest{
 		{
+			name: "one that was said because nothing could be asked ends after a restart with the first that can",
+			cfg:  func(c *Config) { c.Sites = c.Sites[:1] },
+			in: `60s unknown berlin
+				70s events
+				70s restart 10s
+				80s up berlin
+				90s events`,
+			want: `controller_isolated
+				controller_reconnected`,
+		},
+		{
 			name: "no site can be seen",
 			in: `60s down berlin
 				60s down hamburg

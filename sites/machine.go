@@ -32,6 +32,8 @@ type Machine struct {
 	// down may be given up (N5).
 	seenChanged bool
 	held, again time.Duration
+	// deaf: it is isolated no more, and has heard nothing yet that says so.
+	deaf bool
 
 	fx         Effects
 	nodeEvents []Event
@@ -80,7 +82,7 @@ func (m *Machine) Step(now Instant, in Input) Effects {
 		m.judgeBrake()
 		m.evaluateDirty()
 	}
-	if m.seenChanged || m.held != 0 || m.again != 0 && now.Boot >= m.again {
+	if m.seenChanged || m.deaf || m.held != 0 || m.again != 0 && now.Boot >= m.again {
 		m.seenChanged = false
 		m.isolation()
 	}

@@ -148,6 +148,9 @@ func (m *Machine) abandon(n *node, proof string) {
 			first := n.wholly()
 			l.stopFailing()
 			l.enter(m, WordOut)
+			if l.last == Up {
+				l.last, l.row = None, 0 // what it answered before proves no return (O4)
+			}
 			l.forced, n.Entitled = false, false
 			if first {
 				m.countOutage(n)

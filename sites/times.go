@@ -120,7 +120,7 @@ func (m *Machine) windowTimes(s *site, until func(time.Time)) {
 		if w := &s.windows[i]; !w.change.IsZero() {
 			until(w.change)
 			for _, ttl := range s.horizons {
-				if before := w.change.Add(-ttl); before.After(m.now.Wall) {
+				if before := w.change.Add(-ttl); !before.Before(m.now.Wall) {
 					until(before.Add(time.Nanosecond))
 				}
 			}

@@ -44,7 +44,7 @@ func (s *site) proof(l *line) proof {
 			add(w.last, w.rowStart, w.upStart)
 		}
 	}
-	if s.cfg.WitnessNodes {
+	if s.cfg.WitnessNodes && (s.cfg.WitnessAll || s.hasOthers(l)) {
 		add(s.others(l))
 	}
 	if s.cfg.WitnessAll {
@@ -53,6 +53,17 @@ func (s *site) proof(l *line) proof {
 		p.works, p.broken = up > 0, down > 0 && down == members
 	}
 	return p
+}
+
+// hasOthers says whether the line has other nodes that are probed: where any
+// witness is enough, none that is not there keeps a line from being disproven.
+func (s *site) hasOthers(l *line) bool {
+	for _, n := range s.nodes {
+		if n.lines[l.family] != nil && n.Name != l.node.Name && !n.disabled() {
+			return true
+		}
+	}
+	return false
 }
 
 // others is what the other nodes of a line say as one witness.

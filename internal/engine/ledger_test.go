@@ -199,7 +199,9 @@ func (g *ledger) members(s *sites.Site, node string, f sites.Family, disabled fu
 				others = append(others, subject)
 			}
 		}
-		list = append(list, others)
+		if len(others) > 0 || s.WitnessAll {
+			list = append(list, others)
+		}
 	}
 	return list
 }

@@ -104,6 +104,12 @@ func (x *watch) sources() {
 		}
 	}
 	x.ledger.keep(x.w.machine().Targets())
+	for a := range x.ledger.answered {
+		n := x.w.node(a.subject.Site, a.subject.Node)
+		if n == nil || !slices.ContainsFunc(n.Probes, func(p sites.Probe) bool { return p.Key == a.key }) {
+			delete(x.ledger.answered, a)
+		}
+	}
 }
 
 // present gives what all pools answer.
