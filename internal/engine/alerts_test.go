@@ -35,11 +35,12 @@ var resolves = map[sites.Kind][]sites.Kind{
 	sites.NodeOffline:           {sites.NodeOffline}, // in truth, after a drill
 }
 
-// once are the kinds of which a subject has one at a time, or one on each line.
+// once are the kinds of which a subject has one at a time, or one on each line,
+// a former address of a node beside it.
 var once = map[sites.Kind]int{
-	sites.NodeOffline: 2, sites.FailoverOutage: 2, sites.SiteDown: 1, sites.ResolverDown: 1, sites.ControllerIsolated: 1,
-	sites.PoolOutageStarted: 1, sites.Paused: 1, sites.ProbeNeverUp: 12, sites.ProbeFailed: 12, sites.ProbeStale: 2, sites.NodeDisabled: 1,
-	sites.MoveHeld: 1, sites.DrillStarted: 1, sites.QuarantineStarted: 1, sites.MassFailure: 1,
+	sites.NodeOffline: 4, sites.FailoverOutage: 4, sites.SiteDown: 1, sites.ResolverDown: 1, sites.ControllerIsolated: 1,
+	sites.PoolOutageStarted: 1, sites.Paused: 1, sites.ProbeNeverUp: 12, sites.ProbeFailed: 12, sites.ProbeStale: 4, sites.NodeDisabled: 1,
+	sites.MoveHeld: 1, sites.DrillStarted: 2, sites.QuarantineStarted: 2, sites.MassFailure: 1,
 }
 
 // take enters the events of a turn.

@@ -104,9 +104,24 @@ func (x *watch) sources() {
 		}
 	}
 	x.ledger.keep(x.w.machine().Targets())
+	x.forgetProbes()
+}
+
+// forgetProbes drops what was known of probes and addresses that have left.
+func (x *watch) forgetProbes() {
+	there := map[sites.Subject]bool{}
+	for _, s := range x.w.saved().Sites {
+		for _, n := range s.Nodes {
+			c := sites.Node{Addresses: n.Addresses}
+			for f := range n.Lines {
+				addr, _ := probed(&c, sites.Family(f))
+				there[sites.Subject{Site: s.Name, Node: n.Name, Addr: addr}] = true
+			}
+		}
+	}
 	for a := range x.ledger.answered {
 		n := x.w.node(a.subject.Site, a.subject.Node)
-		if n == nil || !slices.ContainsFunc(n.Probes, func(p sites.Probe) bool { return p.Key == a.key }) {
+		if !there[a.subject] || n == nil || !slices.ContainsFunc(n.Probes, func(p sites.Probe) bool { return p.Key == a.key }) {
 			delete(x.ledger.answered, a)
 		}
 	}
@@ -143,6 +158,7 @@ func (x *watch) after(t engine.Turn) {
 	x.ledger.enter(x.w, x.done, x.inDrill)
 	if t.Subjects {
 		x.ledger.keep(x.w.machine().Targets())
+		x.forgetProbes()
 	}
 	x.darken()
 	x.told += len(t.Events)
