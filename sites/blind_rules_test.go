@@ -31,7 +31,8 @@ func TestO5BlindTime(t *testing.T) {
 				107s see berlin/a`,
 			want: `berlin/a=failing
 				berlin/a=out`, // 61 s + 30 s + (88 s − 73 s)
-		}, {
+		},
+		{
 			name: "grace runs on",
 			in: `60s down berlin/a
 				100s up berlin/a
@@ -40,7 +41,8 @@ func TestO5BlindTime(t *testing.T) {
 				402s see berlin/a`,
 			want: `berlin/a=recovering
 				berlin/a=up`, // recovering since 101 s
-		}, {
+		},
+		{
 			name: "a witness's failure that is known before the node's counts too",
 			in: `60s hold
 				72s feed berlin down 70s 72s

@@ -47,7 +47,8 @@ func TestN4Isolated(t *testing.T) {
 				site berlin=up
 				site hamburg=up
 				controller_reconnected`,
-		}, {
+		},
+		{
 			name: "after the reconnection the silence of a site not yet seen counts from zero",
 			in: `60s down berlin
 				60s down hamburg
@@ -62,7 +63,8 @@ func TestN4Isolated(t *testing.T) {
 				controller_reconnected
 				site_down hamburg
 				site_up hamburg`,
-		}, {
+		},
+		{
 			name: "a site_down is held back while another site's last witness probe failed too",
 			cfg:  all,
 			in: `60s down berlin
@@ -72,7 +74,8 @@ func TestN4Isolated(t *testing.T) {
 				79s events
 				90s events`,
 			want: `controller_isolated`,
-		}, {
+		},
+		{
 			name: "but not longer than site_threshold",
 			cfg: several(third, func(c *Config) {
 				c.Sites[1].Threshold = 10 * time.Minute
@@ -83,18 +86,21 @@ func TestN4Isolated(t *testing.T) {
 				82s events
 				84s events`,
 			want: `site_down berlin`,
-		}, {
+		},
+		{
 			name: "one of two: site_down at once",
 			in: `60s down berlin
 				74s events`,
 			want: `site_down berlin`,
-		}, {
+		},
+		{
 			name: "one site alone is never the controller's isolation",
 			cfg:  func(c *Config) { c.Sites = c.Sites[:1] },
 			in: `60s down berlin
 				80s events`,
 			want: `site_down berlin`,
-		}, {
+		},
+		{
 			name: "every probe unknown",
 			in: `60s unknown berlin
 				60s unknown hamburg
@@ -106,7 +112,8 @@ func TestN4Isolated(t *testing.T) {
 				berlin/a=up
 				site berlin=up
 				controller_reconnected`,
-		}, {
+		},
+		{
 			name: "a site that was down before stays said, and is up again with an event of its own",
 			in: `60s down berlin
 				2m down hamburg
@@ -118,7 +125,8 @@ func TestN4Isolated(t *testing.T) {
 				controller_isolated
 				site_up berlin
 				controller_reconnected`,
-		}, {
+		},
+		{
 			name: "isolated across a restart: said once, and ended by what is seen",
 			in: `60s down berlin
 				60s down hamburg
@@ -129,7 +137,8 @@ func TestN4Isolated(t *testing.T) {
 				4m events`,
 			want: `controller_isolated
 				controller_reconnected`,
-		}, {
+		},
+		{
 			name: "every probe unknown across a restart: nothing is said before anything is known",
 			in: `60s unknown berlin
 				60s unknown hamburg
