@@ -186,9 +186,34 @@ func (a *App) Explain(ctx context.Context, what string) (api.Explanation, error)
 		a.explainHost(m, cfg, what, &x)
 	})
 	if err == nil && len(x.Sentences) == 0 {
-		return x, &api.NotFoundError{Text: fmt.Sprintf("There is no site, node, pool or host %q. Name SITE, SITE/NODE, SITE/POOL or a host name.", what)}
+		return x, &api.NotFoundError{Text: notThere(&a.cfg.Load().Sites, what)}
 	}
 	return x, err
+}
+
+// notThere says that nothing of a name is configured, and what is.
+func notThere(cfg *sites.Config, what string) string {
+	site, name, inSite := strings.Cut(what, "/")
+	var names []string
+	for i := range cfg.Sites {
+		s := &cfg.Sites[i]
+		if !inSite {
+			names = append(names, s.Name)
+			continue
+		}
+		if s.Name != site {
+			continue
+		}
+		for j := range s.Nodes {
+			names = append(names, s.Nodes[j].Name)
+		}
+		return fmt.Sprintf("Site %s has no node or pool %q. Its nodes are %s.", site, name, strings.Join(names, ", "))
+	}
+	text := fmt.Sprintf("There is no site, node, pool or host %q. Name SITE, SITE/NODE, SITE/POOL or a host name.", what)
+	if len(names) > 0 {
+		text += " The sites are " + strings.Join(names, ", ") + "."
+	}
+	return text
 }
 
 // explainHost says what each site's clients get for a name.
