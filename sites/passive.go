@@ -32,7 +32,8 @@ func (m *Machine) choose(p *pool) (*node, [families]bool) {
 		if stays != nil {
 			return stays, in // nobody is switched to who fails
 		}
-		if cur != nil && cur.taken() && m.emergency(p) != nil {
+		away := p.Source == Emergency || cur != nil && cur.taken()
+		if away && first.cfg.Failover && first.measured() == WordFailing && m.emergency(p) != nil {
 			return nil, [families]bool{} // better who answers elsewhere (A4)
 		}
 		return first, first.serves()
