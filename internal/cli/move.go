@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -51,18 +50,16 @@ refused, unless forced.`,
 		Args: takes(1, 1, "SITE/NODE"), ValidArgsFunction: c.complete(offerNodes),
 	}
 	cmd.RunE = c.asking(func(ctx context.Context, client *api.Client, args []string) error {
-		verb := sites.Drill
+		verb, err := o.startOrEnd(sites.Drill, sites.DrillEnd)
 		switch {
-		case o.end && (o.lasting != "" || o.force):
-			return &exit{wrongUse, errors.New("--end goes with neither --for nor --force")}
-		case o.end:
-			verb = sites.DrillEnd
-		case o.lasting == "":
+		case err != nil:
+			return err
+		case !o.end && o.lasting == "":
 			return &exit{wrongUse, fmt.Errorf("say for how long: dnsteer drill %s --for 5m", args[0])}
 		}
 		return c.node(ctx, client, verb, args[0], &o)
 	})
-	cmd.Flags().BoolVar(&o.end, "end", false, "end it")
+	o.endFlag(cmd)
 	o.forFlag(cmd)
 	o.reasonFlag(cmd)
 	o.forceFlag(cmd, forceEmpty)

@@ -33,6 +33,22 @@ func (o *order) forceFlag(cmd *cobra.Command, what string) {
 	cmd.Flags().BoolVar(&o.force, "force", false, what)
 }
 
+func (o *order) endFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.end, "end", false, "end it")
+}
+
+// startOrEnd gives the verb that --end chooses.
+func (o *order) startOrEnd(start, end sites.Verb) (sites.Verb, error) {
+	switch {
+	case !o.end:
+		return start, nil
+	case o.lasting != "" || o.force:
+		return "", &exit{wrongUse, errors.New("--end goes with neither --for nor --force")}
+	default:
+		return end, nil
+	}
+}
+
 const forceEmpty = "also when no node would be left that serves"
 
 func (c *commands) maintenanceCommand() *cobra.Command {
@@ -48,16 +64,13 @@ answers. What would leave a pool without a node is refused, unless forced.`,
 		Args: takes(1, 1, "SITE or SITE/NODE"), ValidArgsFunction: c.complete(offerSites | offerNodes),
 	}
 	cmd.RunE = c.asking(func(ctx context.Context, client *api.Client, args []string) error {
-		verb := sites.Maintenance
-		if o.end {
-			verb = sites.MaintenanceEnd
-			if o.lasting != "" || o.force {
-				return &exit{wrongUse, errors.New("--end goes with neither --for nor --force")}
-			}
+		verb, err := o.startOrEnd(sites.Maintenance, sites.MaintenanceEnd)
+		if err != nil {
+			return err
 		}
 		return c.node(ctx, client, verb, args[0], &o)
 	})
-	cmd.Flags().BoolVar(&o.end, "end", false, "end it")
+	o.endFlag(cmd)
 	o.forFlag(cmd)
 	o.reasonFlag(cmd)
 	o.forceFlag(cmd, forceEmpty)
