@@ -130,6 +130,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	}).ready()
 	a.keeper = &keeper{
 		commit: commit, stored: a.hub.stored, serials: a.names.serials, loop: a.loop, log: a.log, failing: report.Alarming(),
+		values: newValues(state.Values),
 	}
 	for name := range state.Sites {
 		a.keeper.names = append(a.keeper.names, name)

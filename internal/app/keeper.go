@@ -21,6 +21,8 @@ type keeper struct {
 	// loop takes what is to be told of the store.
 	loop *loop
 	log  *slog.Logger
+	// values are what other parts keep beside it.
+	values *values
 
 	// What follows belongs to the loop's goroutine.
 	names   []string // of the sites in place, by index
@@ -39,7 +41,10 @@ type keeper struct {
 }
 
 // start begins to store.
-func (k *keeper) start() { k.writer = store.NewWriter(k.put, k.status) }
+func (k *keeper) start() {
+	k.writer = store.NewWriter(k.put, k.status)
+	k.values.writer = k.writer
+}
 
 // put stores a batch, in the writer's goroutine.
 func (k *keeper) put(b store.Batch) error {
@@ -160,7 +165,7 @@ func (k *keeper) note(events []sites.Event) {
 
 // everything queues all durable state, for a store that has lost it.
 func (k *keeper) everything(m *sites.Machine) {
-	b := store.Batch{Global: k.encode(m.Global()), Serials: k.serials()}
+	b := store.Batch{Global: k.encode(m.Global()), Serials: k.serials(), Values: k.values.all()}
 	for i, name := range k.names {
 		k.add(&b, name, m.Saved(i))
 	}

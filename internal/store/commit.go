@@ -28,6 +28,9 @@ type Batch struct {
 	Events []sites.Event
 	// Serials by zone.
 	Serials map[string]uint32
+	// Values of other parts of the controller, by kind and key; nil removes one.
+	// What is missing stays as it is.
+	Values map[Kind]map[string][]byte
 	// Wall is the wall clock, and is given only while it is believed: a later
 	// start compares its own clock with it (O6).
 	Wall time.Time
@@ -166,12 +169,47 @@ func (s *Store) apply(tx *bolt.Tx, b Batch) error {
 			return fmt.Errorf("serial of zone %q: %w", zone, err)
 		}
 	}
+	if err := putValues(tx, b.Values); err != nil {
+		return err
+	}
 	if !b.Wall.IsZero() {
 		if err := putJSON(tx, wallKey, b.Wall); err != nil {
 			return err
 		}
 	}
 	return s.addEvents(tx, b.Events)
+}
+
+// putValues stores the values. The first one makes the part of the file that
+// holds them.
+func putValues(tx *bolt.Tx, values map[Kind]map[string][]byte) error {
+	for kind, byKey := range values {
+		for key, value := range byKey {
+			var err error
+			switch bucket := tx.Bucket([]byte(valuesBucket)); {
+			case value != nil && bucket == nil:
+				err = addValuesBucket(tx)
+				fallthrough
+			case value != nil:
+				if err == nil {
+					err = put(tx, valuesBucket, valueKey(kind, key), value)
+				}
+			case bucket != nil:
+				err = bucket.Delete(valueKey(kind, key))
+			}
+			if err != nil {
+				return fmt.Errorf("%s of %q: %w", kind, key, err)
+			}
+		}
+	}
+	return nil
+}
+
+func addValuesBucket(tx *bolt.Tx) error {
+	if _, err := tx.CreateBucket([]byte(valuesBucket)); err != nil {
+		return err
+	}
+	return put(tx, metaBucket, []byte(formatKey), []byte(strconv.Itoa(Format)))
 }
 
 func put(tx *bolt.Tx, bucket string, key, payload []byte) error {

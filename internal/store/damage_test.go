@@ -281,7 +281,7 @@ func TestNewerFormatIsRefused(t *testing.T) {
 				if err := tx.Bucket([]byte(sitesBucket)).Put([]byte("x"), []byte("another encoding")); err != nil {
 					return err
 				}
-				return put(tx, metaBucket, []byte(formatKey), []byte("2"))
+				return put(tx, metaBucket, []byte(formatKey), []byte("3"))
 			})
 			if err := errors.Join(err, s.Close(), os.Rename(s.path(fileName), s.path(name))); err != nil {
 				t.Fatal(err)
@@ -291,7 +291,7 @@ func TestNewerFormatIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, _, err = Open(s.dir, Options{})
-			want := s.path(name) + " has format 2 and this program knows formats up to 1: run the newer program again, " +
+			want := s.path(name) + " has format 3 and this program knows formats up to 2: run the newer program again, " +
 				"or move the file away (and dnsteer.db.prev, if it is there) to start without stored state"
 			if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
 				t.Error(diff)

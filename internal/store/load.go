@@ -20,6 +20,8 @@ type State struct {
 	Serials map[string]uint32
 	// LastEvent is the highest ID of an event; 0 if there is none.
 	LastEvent uint64
+	// Values are those of [Batch]; nil where nothing is stored.
+	Values map[Kind]map[string][]byte
 	// Wall is the last [Batch.Wall]; zero if there is none.
 	Wall time.Time
 }
@@ -33,7 +35,7 @@ func (s *Store) Load() (State, error) {
 		err = fmt.Errorf("load %s: %w", s.path(fileName), err)
 	}
 	s.writing.Lock()
-	s.loaded = len(state.Sites) > 0 || state.Global != nil
+	s.loaded = len(state.Sites) > 0 || state.Global != nil || len(state.Values) > 0
 	s.writing.Unlock()
 	return state, err
 }
@@ -57,6 +59,17 @@ func (st *State) read(tx *bolt.Tx) error {
 		st.Serials[string(key)] = uint32(n)
 		return nil
 	})
+	each(tx, valuesBucket, fault, func(at, payload []byte) error {
+		kind, key := splitKey(at)
+		if st.Values == nil {
+			st.Values = make(map[Kind]map[string][]byte)
+		}
+		if st.Values[kind] == nil {
+			st.Values[kind] = make(map[string][]byte)
+		}
+		st.Values[kind][key] = payload
+		return nil
+	})
 	global, err := get(tx, metaBucket, globalKey)
 	fault(err)
 	st.Global = global
@@ -67,9 +80,13 @@ func (st *State) read(tx *bolt.Tx) error {
 	return errors.Join(faults...)
 }
 
-// each gives every readable record of a bucket to fn.
+// each gives every readable record of a bucket to fn. A file may not have it.
 func each(tx *bolt.Tx, bucket string, fault func(error), fn func(key, payload []byte) error) {
-	fault(tx.Bucket([]byte(bucket)).ForEach(func(key, record []byte) error {
+	b := tx.Bucket([]byte(bucket))
+	if b == nil {
+		return
+	}
+	fault(b.ForEach(func(key, record []byte) error {
 		payload, err := unseal(bucket, key, record)
 		if err == nil {
 			err = fn(slices.Clone(key), payload)

@@ -283,7 +283,7 @@ func (s *Store) create(path string) error {
 		return fmt.Errorf("make a new file: %w", err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
-		for _, name := range buckets() {
+		for _, name := range buckets(Format) {
 			if _, err := tx.CreateBucket([]byte(name)); err != nil {
 				return err
 			}

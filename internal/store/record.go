@@ -7,12 +7,17 @@ import (
 	"hash/crc32"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Format is the version of what is stored. Whatever changes, the record
 // "format" in the bucket "meta" stays where it is and as it is, so that an older
 // program recognises a newer file and leaves it alone.
-const Format = 1
+const Format = 2
+
+// plainFormat is that of files that hold no values yet. They are read as they
+// are, and become files of this format with the first value.
+const plainFormat = 1
 
 // The buckets, and the keys of "meta".
 const (
@@ -21,6 +26,7 @@ const (
 	serialsBucket = "serials"
 	eventsBucket  = "events"
 	configBucket  = "config" // of its own, for it may be large and changes seldom
+	valuesBucket  = "values" // of [Batch.Values], from format 2 on
 
 	formatKey = "format"
 	globalKey = "global"
@@ -28,8 +34,25 @@ const (
 	lastKey   = "last"
 )
 
-func buckets() []string {
-	return []string{configBucket, eventsBucket, metaBucket, serialsBucket, sitesBucket}
+// buckets lists the parts of a file of a format, sorted.
+func buckets(format int) []string {
+	list := []string{configBucket, eventsBucket, metaBucket, serialsBucket, sitesBucket}
+	if format > plainFormat {
+		list = append(list, valuesBucket)
+	}
+	return list
+}
+
+// Kind names whose values are meant in [Batch.Values]. It has no zero octet.
+type Kind string
+
+// valueKey is where a value lies. The kind ends at the first zero octet.
+func valueKey(kind Kind, key string) []byte { return []byte(string(kind) + "\x00" + key) }
+
+// splitKey gives what valueKey was made of.
+func splitKey(at []byte) (kind Kind, key string) {
+	k, rest, _ := strings.Cut(string(at), "\x00")
+	return Kind(k), rest
 }
 
 // errUnreadable is a record whose checksum does not fit.
@@ -108,10 +131,10 @@ func (in *inspection) judge() error {
 		return &NewerError{Format: in.format}
 	case in.fault != nil:
 		return &damageError{in.fault}
-	case in.format != Format:
+	case in.format < plainFormat:
 		return &damageError{errors.New("it is a bbolt file, but none of dnsteer")}
-	case !slices.Equal(in.buckets, buckets()):
-		return &damageError{fmt.Errorf("it holds the parts %v, not %v", in.buckets, buckets())}
+	case !slices.Equal(in.buckets, buckets(in.format)):
+		return &damageError{fmt.Errorf("it holds the parts %v, not %v", in.buckets, buckets(in.format))}
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 // Package store keeps what must outlive the process in one file of the state
 // folder: the durable state of sites, events, zone serials, the last good
-// configuration and the times of starts (S1, S2, S4).
+// configuration, and values that other parts of the controller keep (S1, S2, S4).
 //
 // What [Store.Commit] has acknowledged survives a kill -9 and a power cut, all
 // of a batch or nothing. No damage of the file stops a start: a file that is not

@@ -154,6 +154,15 @@ func merge(first, second Batch) Batch {
 		}
 		maps.Copy(first.Serials, second.Serials)
 	}
+	for kind, byKey := range second.Values {
+		if first.Values == nil {
+			first.Values = make(map[Kind]map[string][]byte, len(second.Values))
+		}
+		if first.Values[kind] == nil {
+			first.Values[kind] = make(map[string][]byte, len(byKey))
+		}
+		maps.Copy(first.Values[kind], byKey)
+	}
 	if second.Global != nil {
 		first.Global = second.Global
 	}
@@ -165,7 +174,7 @@ func merge(first, second Batch) Batch {
 }
 
 func (b *Batch) empty() bool {
-	return len(b.Sites) == 0 && len(b.Serials) == 0 && len(b.Events) == 0 && b.Global == nil && b.Wall.IsZero()
+	return len(b.Sites) == 0 && len(b.Serials) == 0 && len(b.Events) == 0 && len(b.Values) == 0 && b.Global == nil && b.Wall.IsZero()
 }
 
 func (w *Writer) rouse() {
