@@ -18,6 +18,8 @@ type Config struct {
 	Sites     sites.Config
 	// DNS is nil where the built-in server is left out.
 	DNS *dnsserver.Config
+	// Targets that sites are pushed to, in their order.
+	Targets []Target
 	// Warnings in the order of their places.
 	Warnings []Warning
 	// Files that were read, zone files too, sorted: what is to be watched
