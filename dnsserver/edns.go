@@ -79,6 +79,9 @@ func (w *worker) putOPT(b []byte, extended byte) int {
 	copy(b, []byte{0, 0, byte(dns.TypeOPT), size >> 8, size & 0xff, extended, 0, 0, 0, 0, 0})
 	if w.q.do {
 		b[7] = 0x80
+		if w.q.co && w.snap.signs {
+			b[7] |= 0x40
+		}
 	}
 	if !w.q.asks {
 		return optLen

@@ -92,13 +92,21 @@ func knownNames(s *Server) []string {
 // If this fails, an answer depends on which way it was made: what tests of one
 // way promise does not hold for the other.
 func TestHotAndSlowAreEqual(t *testing.T) {
-	cfg := lanConfig(t)
-	cfg.ServerID = "dns-a"
-	s := lanServerOf(t, cfg)
+	for name, cfg := range map[string]*Config{"unsigned": lanConfig(t), "signed": signedConfig(t)} {
+		t.Run(name, func(t *testing.T) {
+			cfg.ServerID = "dns-a"
+			askBothWays(t, lanServerOf(t, cfg))
+		})
+	}
+}
+
+// askBothWays asks for names and types of all kinds, in all forms.
+func askBothWays(t *testing.T, s *Server) {
+	t.Helper()
 	known := knownNames(s)
 	types := []uint16{
 		dns.TypeA, dns.TypeAAAA, dns.TypeNS, dns.TypeSOA, dns.TypeCNAME, dns.TypeDNAME, dns.TypeMX, dns.TypeTXT,
-		dns.TypeDS, dns.TypePTR, dns.TypeHTTPS, dns.TypeANY, dns.TypeRRSIG, 65280,
+		dns.TypeDS, dns.TypePTR, dns.TypeHTTPS, dns.TypeANY, dns.TypeRRSIG, dns.TypeNSEC, dns.TypeDNSKEY, dns.TypeCDS, 65280,
 	}
 	clients := addrs("10.1.0.1", "10.1.0.99", "10.2.0.1", "10.2.7.7", "10.3.0.1", "fd00:1::1", "fd00:1::99", "192.0.2.1", "2001:db8::1")
 	var hotWays int
@@ -109,6 +117,7 @@ func TestHotAndSlowAreEqual(t *testing.T) {
 		m.RecursionDesired = rapid.Bool().Draw(t, "rd")
 		if rapid.Bool().Draw(t, "edns") {
 			m.SetEdns0(rapid.SampledFrom([]uint16{0, 512, 700, 1232, 4096}).Draw(t, "size"), rapid.Bool().Draw(t, "do"))
+			m.IsEdns0().SetCo(rapid.Bool().Draw(t, "co"))
 			option := rapid.SampledFrom([]dns.EDNS0{
 				nil, &dns.EDNS0_PADDING{Padding: make([]byte, 7)}, &dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: "0123456789abcdef"},
 				&dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: "0123456789abcdef01000000655340ff0123456789abcdef"}, &dns.EDNS0_NSID{Code: dns.EDNS0NSID},

@@ -36,6 +36,7 @@ type worker struct {
 	signer  *signer
 	sending *transfer
 	nth     uint64 // among all messages over the limit
+	proving
 }
 
 // step is where the hot path stands while it follows a chain of CNAMEs.
@@ -61,8 +62,15 @@ func (w *worker) hot(dst []byte, tcp bool) int {
 		return 0
 	}
 	copy(dst[headerLen:], q.msg[headerLen:q.end])
+	w.proves = q.do && w.snap.signs
+	if w.proves {
+		w.now = w.server.signTime()
+	}
 	rcode, aa, ok := w.follow(step{n, exact, headerLen, q.nameLen})
 	if !ok || r.full {
+		if ok && w.proves && !tcp {
+			return w.cutOff(dst, rcode, aa)
+		}
 		return 0
 	}
 	return w.seal(dst, rcode, aa, r.n)
@@ -71,6 +79,7 @@ func (w *worker) hot(dst []byte, tcp bool) int {
 // follow puts the records of a name into the answer, and those of the names that
 // CNAMEs lead to.
 func (w *worker) follow(at step) (rcode int, aa, ok bool) {
+	w.owner = w.q.name()
 	next, rcode, aa, ok := w.answerAt(at)
 	if !ok || next == nil {
 		return rcode, aa, ok
@@ -88,10 +97,11 @@ func (w *worker) chase(cname set) (rcode int, ok bool) {
 		if i+1 == maxChain || n == nil || w.visited(seen[:i], target) {
 			break
 		}
-		at := step{n, cname.exact(), w.out.n - len(target), len(target)}
+		at := step{n, cname.exact(), w.out.tail - len(target), len(target)}
 		if at.pos > maxPointer-maxName {
 			return 0, false
 		}
+		w.owner = target
 		next, rcode, _, ok := w.answerAt(at)
 		if !ok || next == nil {
 			return rcode, ok
@@ -121,7 +131,7 @@ func (w *worker) answerAt(at step) (next set, rcode int, aa, ok bool) {
 	}
 	z := w.snap.zoneOf(n)
 	if n.has(nodeBelowCut) && !(t == dns.TypeDS && at.exact && n.has(nodeCut)) {
-		w.out.referral(w.snap.names.node(n.over()), at, z)
+		w.referral(w.snap.names.node(n.over()), at, z)
 		return nil, dns.RcodeSuccess, false, true
 	}
 	if n.has(nodeBelowName) || !at.exact && n.has(nodeDNAME) {
@@ -130,8 +140,8 @@ func (w *worker) answerAt(at step) (next set, rcode int, aa, ok bool) {
 	if !at.exact {
 		wild := w.snap.names.node(n.wild())
 		if wild == nil {
-			w.out.negative(z, at, false)
-			return nil, dns.RcodeNameError, true, true
+			rcode, ok = w.deny(nil, at, z, nil)
+			return nil, rcode, true, ok
 		}
 		n = wild
 	}
@@ -141,6 +151,7 @@ func (w *worker) answerAt(at step) (next set, rcode int, aa, ok bool) {
 // data puts in the records of a node that the name matches.
 func (w *worker) data(n node, at step, z *zone) (next set, rcode int, aa, ok bool) {
 	t, svc := w.q.qtype, w.snap.serviceOf(n)
+	var body *poolBody
 	if svc != nil && (t == dns.TypeA || t == dns.TypeAAAA) {
 		e, b := svc.pick(w.clientSite())
 		if b == nil {
@@ -151,20 +162,70 @@ func (w *worker) data(n node, at step, z *zone) (next set, rcode int, aa, ok boo
 			f = &b.v6
 		}
 		if len(f.all.list) > 0 {
-			w.out.addresses(f.give(w.from, w.turn), t, e.seconds(b), w.turn, at.pos)
+			give := f.give(w.from, w.turn)
+			w.out.addresses(give, t, e.seconds(b), w.turn, at.pos)
+			if w.proves && z.signer != nil && !w.out.full {
+				w.proveAddresses(z, n, give, addressKey(w.owner, give, e.most(), w.turn), at.pos, e.seconds(b))
+			}
 			return nil, dns.RcodeSuccess, true, true
 		}
+		body = b
 	}
 	if set := n.find(t); set != nil {
-		w.out.set(set, at, z)
+		w.set(n, set, at, z)
 		return nil, dns.RcodeSuccess, true, true
 	}
+	if asksForProof(t) && z.signer != nil {
+		return nil, 0, false, false // the slow path makes the record
+	}
 	if set := n.find(dns.TypeCNAME); set != nil {
-		w.out.set(set, at, z)
+		w.set(n, set, at, z)
 		return set, dns.RcodeSuccess, true, true
 	}
-	w.out.negative(z, at, svc != nil)
-	return nil, dns.RcodeSuccess, true, true
+	rcode, ok = w.deny(n, at, z, body)
+	return nil, rcode, true, ok
+}
+
+// set puts in a set of a node and what proves it.
+func (w *worker) set(n node, s set, at step, z *zone) {
+	from := w.out.n
+	w.out.set(s, at, z)
+	if w.proves {
+		w.proveSet(z, n, s, at.pos, from)
+	}
+}
+
+// deny puts in what says that a node has no record of the type, or, for nil, that
+// the name is missing. body is what its service gives, where that has been looked
+// at.
+func (w *worker) deny(n node, at step, z *zone, body *poolBody) (rcode int, ok bool) {
+	if n == nil {
+		rcode = dns.RcodeNameError
+		if asksForProof(w.q.qtype) && z.signer != nil {
+			return rcode, false
+		}
+	}
+	service := n != nil && n.service() > 0
+	w.out.negative(z, at, service)
+	if w.proves && z.signer != nil {
+		if service && body == nil {
+			_, body = w.snap.serviceOf(n).pick(w.clientSite())
+		}
+		w.proveAbsence(z, n, at, body)
+		if !w.q.co {
+			rcode = dns.RcodeSuccess
+		}
+	}
+	return rcode, true
+}
+
+// referral puts in a delegation.
+func (w *worker) referral(cut node, at step, z *zone) {
+	w.out.referral(cut, at, z)
+	if w.proves && z.signer != nil {
+		w.proveCut(z, cut, at)
+	}
+	w.out.glue(cut)
 }
 
 // clientSite gives the client's site and notes clients that no view knows.

@@ -28,14 +28,18 @@ type Options struct {
 	CookieSecret Secret
 	// Now is the wall clock; nil means time.Now.
 	Now func() time.Time
+	// Earliest is a time that has passed for sure, whatever the wall clock says:
+	// signatures (DNSSEC) are made as of then while it says less.
+	Earliest time.Time
 }
 
 // Server answers queries. All methods may be called at any time from any
 // goroutine.
 type Server struct {
-	log    *slog.Logger
-	now    func() time.Time
-	stored map[string]uint32
+	log     *slog.Logger
+	now     func() time.Time
+	signing signing
+	stored  map[string]uint32
 
 	snap atomic.Pointer[snapshot]
 
@@ -81,6 +85,9 @@ func New(cfg *Config, o Options) (*Server, error) {
 	}
 	if s.stored == nil {
 		s.stored = map[string]uint32{}
+	}
+	if !o.Earliest.IsZero() {
+		s.signing.earliest = o.Earliest.Unix()
 	}
 	for range max(1, runtime.GOMAXPROCS(0)) {
 		s.udpCounts = append(s.udpCounts, new(counters))
