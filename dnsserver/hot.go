@@ -131,7 +131,12 @@ func (w *worker) answerAt(at step) (next set, rcode int, aa, ok bool) {
 	}
 	z := w.snap.zoneOf(n)
 	if n.has(nodeBelowCut) && !(t == dns.TypeDS && at.exact && n.has(nodeCut)) {
-		w.referral(w.snap.names.node(n.over()), at, z)
+		cut := w.snap.names.node(n.over())
+		w.out.referral(cut, at, z)
+		if w.proves && z.signer != nil {
+			w.proveCut(z, cut, at)
+		}
+		w.out.glue(cut)
 		return nil, dns.RcodeSuccess, false, true
 	}
 	if n.has(nodeBelowName) || !at.exact && n.has(nodeDNAME) {
@@ -140,8 +145,14 @@ func (w *worker) answerAt(at step) (next set, rcode int, aa, ok bool) {
 	if !at.exact {
 		wild := w.snap.names.node(n.wild())
 		if wild == nil {
-			rcode, ok = w.deny(nil, at, z, nil)
-			return nil, rcode, true, ok
+			if z.signer != nil && asksForProof(t) {
+				return nil, 0, false, false // the slow path makes the record
+			}
+			w.out.negative(z, at, false)
+			if w.proves && z.signer != nil {
+				return nil, w.prove(nil, at, z, nil), true, true
+			}
+			return nil, dns.RcodeNameError, true, true
 		}
 		n = wild
 	}
@@ -172,60 +183,42 @@ func (w *worker) data(n node, at step, z *zone) (next set, rcode int, aa, ok boo
 		body = b
 	}
 	if set := n.find(t); set != nil {
-		w.set(n, set, at, z)
+		w.out.set(set, at, z)
+		if w.proves {
+			w.proveSet(z, n, set, at.pos)
+		}
 		return nil, dns.RcodeSuccess, true, true
 	}
-	if asksForProof(t) && z.signer != nil {
+	if z.signer != nil && asksForProof(t) {
 		return nil, 0, false, false // the slow path makes the record
 	}
 	if set := n.find(dns.TypeCNAME); set != nil {
-		w.set(n, set, at, z)
+		w.out.set(set, at, z)
+		if w.proves {
+			w.proveSet(z, n, set, at.pos)
+		}
 		return set, dns.RcodeSuccess, true, true
 	}
-	rcode, ok = w.deny(n, at, z, body)
-	return nil, rcode, true, ok
-}
-
-// set puts in a set of a node and what proves it.
-func (w *worker) set(n node, s set, at step, z *zone) {
-	from := w.out.n
-	w.out.set(s, at, z)
-	if w.proves {
-		w.proveSet(z, n, s, at.pos, from)
-	}
-}
-
-// deny puts in what says that a node has no record of the type, or, for nil, that
-// the name is missing. body is what its service gives, where that has been looked
-// at.
-func (w *worker) deny(n node, at step, z *zone, body *poolBody) (rcode int, ok bool) {
-	if n == nil {
-		rcode = dns.RcodeNameError
-		if asksForProof(w.q.qtype) && z.signer != nil {
-			return rcode, false
-		}
-	}
-	service := n != nil && n.service() > 0
-	w.out.negative(z, at, service)
+	w.out.negative(z, at, svc != nil)
 	if w.proves && z.signer != nil {
-		if service && body == nil {
-			_, body = w.snap.serviceOf(n).pick(w.clientSite())
-		}
-		w.proveAbsence(z, n, at, body)
-		if !w.q.co {
-			rcode = dns.RcodeSuccess
-		}
+		return nil, w.prove(n, at, z, body), true, true
 	}
-	return rcode, true
+	return nil, dns.RcodeSuccess, true, true
 }
 
-// referral puts in a delegation.
-func (w *worker) referral(cut node, at step, z *zone) {
-	w.out.referral(cut, at, z)
-	if w.proves && z.signer != nil {
-		w.proveCut(z, cut, at)
+// prove puts in what proves that a node has no record of the type, or, for nil,
+// that the name is missing. body is what its service gives, where that has been
+// looked at. The rcode is then none of a missing name, unless that is asked for (RFC
+// 9824 section 5.1): old validators would refuse it.
+func (w *worker) prove(n node, at step, z *zone, body *poolBody) (rcode int) {
+	if n != nil && n.service() > 0 && body == nil {
+		_, body = w.snap.serviceOf(n).pick(w.clientSite())
 	}
-	w.out.glue(cut)
+	w.proveAbsence(z, n, at, body)
+	if n == nil && w.q.co {
+		return dns.RcodeNameError
+	}
+	return dns.RcodeSuccess
 }
 
 // clientSite gives the client's site and notes clients that no view knows.

@@ -74,9 +74,8 @@ func (w *worker) keeps(z *zone, n node) *proofCache {
 	return z.signer.made
 }
 
-// proveSet adds what proves a set of a node, whose records begin at from in the
-// message.
-func (w *worker) proveSet(z *zone, n node, s set, pos, from int) {
+// proveSet adds what proves a set of a node, which is last in the message.
+func (w *worker) proveSet(z *zone, n node, s set, pos int) {
 	if z.signer == nil || w.out.full {
 		return
 	}
@@ -85,7 +84,7 @@ func (w *worker) proveSet(z *zone, n node, s set, pos, from int) {
 		k.extra = binary.BigEndian.Uint32(w.out.buf[w.out.n-20:])
 	}
 	if p := w.find(z, w.keeps(z, n), &k, func() []dns.RR { return s.signable(&k, z) }); p != nil {
-		w.out.an += w.out.proof(p, pos, binary.BigEndian.Uint32(w.out.buf[from+6:]))
+		w.out.an += w.out.proof(p, pos, binary.BigEndian.Uint32(s.body()[6:]))
 	}
 }
 
