@@ -82,6 +82,7 @@ func (c *Change) Commit() {
 	}
 	s.want, s.pools = c.want, c.pools
 	s.snap.Store(c.snap)
+	s.aheadOf(nil)
 	if !s.net.opened {
 		stopAll(c.added) // Serve has ended meanwhile
 		return

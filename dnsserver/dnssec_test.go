@@ -1,9 +1,11 @@
 package dnsserver
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"net/netip"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -478,5 +480,43 @@ func TestMadeUpNamesPushNothingOut(t *testing.T) {
 	s.Query(askSigned("mail.example.lan.", dns.TypeA, false), from, false)
 	if z.count.Load() != made {
 		t.Error("a signature of the zone's own was pushed out")
+	}
+}
+
+// If this fails, a failover makes the first validators that ask wait for signatures
+// that were to be ready, or makes them again for every question.
+func TestMovesAreSignedAhead(t *testing.T) {
+	cfg := signedConfig(t)
+	cfg.Listen = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:0")}
+	s := manyServer(t, cfg)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx) }()
+	defer func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}()
+	s.SetAnswer("berlin", "default", answer("10.1.0.77"))
+	sn := s.snap.Load()
+	z := sn.zones["\x07example\x03lan\x00"]
+	n := sn.names.get([]byte("\x03app\x07example\x03lan\x00"))
+	e, b := sn.serviceOf(n).pick(sn.siteIndex["berlin"])
+	k := addressKey(n.name(), &b.v4.all, e.most(), 0)
+	for start := time.Now(); z.signer.real.get(&k, s.signTime()) == nil; {
+		if time.Since(start) > 20*time.Second {
+			t.Fatal("the new address is not signed")
+		}
+		runtime.Gosched()
+	}
+	p := z.signer.real.get(&k, s.signTime())
+	judge(t, keysOf(cfg), exchange(t, s, "10.1.0.1", askSigned("app.example.lan.", dns.TypeA, false), false), s.now())
+	if z.signer.real.get(&k, s.signTime()) != p {
+		t.Error("a question had the address signed again")
+	}
+	st := s.Stats().Signed
+	if len(st) != 2 || st[0].Zone != "example.lan" || st[0].Signatures == 0 || len(st[0].Keys) != 2 {
+		t.Errorf("signed zones %+v", st)
 	}
 }

@@ -130,6 +130,7 @@ func (s *Server) SetAnswer(site, poolName string, a sites.Answer) {
 	for _, z := range sn.feeds[p] {
 		s.record(sn, z, p, z.serial.Add(1))
 	}
+	s.aheadOf(p)
 }
 
 // Serials gives the zones' current serials by name, to be stored for

@@ -5,12 +5,15 @@ import (
 	"time"
 )
 
-// signing is what is known of the clock that signatures are made by.
+// signing is what signatures are made by, and ahead of.
 type signing struct {
 	earliest int64        // Unix seconds; no signature is made before
 	latest   atomic.Int64 // when signatures were made last, by the clock
 	behind   atomic.Bool  // the clock says less than earliest
 	told     atomic.Int64 // when a failure was last told
+	// moved are the pools whose names are to be signed ahead. Server.mu guards it.
+	moved map[*pool]bool
+	wake  chan struct{}
 }
 
 // clockStep is a change of the clock, in seconds, that is worth a word, and the

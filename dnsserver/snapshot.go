@@ -35,6 +35,8 @@ type snapshot struct {
 	queryLog QueryLog
 
 	signs bool // some zone
+	// ahead gives the names of signed zones whose addresses move with a pool.
+	ahead map[*pool][]node
 	// feeds gives the zones whose records change with a pool.
 	feeds map[*pool][]*zone
 }
@@ -111,7 +113,7 @@ func build(cfg *Config, prior *snapshot, pools func(poolKey) *pool) (*snapshot, 
 	b := &builder{
 		snapshot: &snapshot{
 			parents: map[string]node{}, zones: map[string]*zone{},
-			siteIndex: map[string]int32{}, defaultSite: none, feeds: map[*pool][]*zone{},
+			siteIndex: map[string]int32{}, defaultSite: none, feeds: map[*pool][]*zone{}, ahead: map[*pool][]node{},
 		},
 		cfg: cfg, pools: pools, prior: prior,
 	}

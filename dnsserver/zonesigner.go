@@ -173,7 +173,9 @@ func (b *builder) addSigners() {
 		}
 		if z.signer, err = newZoneSigner(wire, cfg.DNSSEC, names, before); err != nil {
 			b.fail("zone %s: %w", cfg.Name, err)
+			continue
 		}
 		b.signs = true
+		b.addAhead(z)
 	}
 }
