@@ -278,7 +278,8 @@ func TestSignaturesFollowTheClock(t *testing.T) {
 	cfg := signedConfig(t)
 	start := time.Unix(1_700_000_000, 0)
 	now := start
-	s, err := New(cfg, Options{Now: func() time.Time { return now }, Earliest: start.Add(-time.Hour)})
+	trusted := false
+	s, err := New(cfg, Options{Now: func() time.Time { return now }, Earliest: start.Add(-time.Hour), Trust: func() bool { return trusted }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,10 +300,11 @@ func TestSignaturesFollowTheClock(t *testing.T) {
 		{"a clock that cannot be right", time.Unix(0, 0), start, true},
 		{"the same", time.Unix(100, 0), start, false},
 		{"right again", start.Add(2 * time.Hour), start.Add(2 * time.Hour), false},
+		{"the earlier run was wrong", start.Add(-365 * 24 * time.Hour), start.Add(-365 * 24 * time.Hour), true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			now = tt.at
+			now, trusted = tt.at, strings.Contains(tt.name, "earlier run")
 			before := s.snap.Load().zoneList[0].signer.count.Load()
 			for _, name := range []string{"app.example.lan.", "mail.example.lan.", "nothing.example.lan."} {
 				m := exchange(t, s, "10.1.0.1", askSigned(name, dns.TypeA, false), false)

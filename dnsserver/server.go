@@ -31,6 +31,9 @@ type Options struct {
 	// Earliest is a time that has passed for sure, whatever the wall clock says:
 	// signatures (DNSSEC) are made as of then while it says less.
 	Earliest time.Time
+	// Trust says whether the clock is right although it says less than Earliest, which
+	// an earlier run may have taken from a wrong one; nil trusts no such clock.
+	Trust func() bool
 }
 
 // Server answers queries. All methods may be called at any time from any
@@ -87,7 +90,7 @@ func New(cfg *Config, o Options) (*Server, error) {
 		s.stored = map[string]uint32{}
 	}
 	if !o.Earliest.IsZero() {
-		s.signing.earliest = o.Earliest.Unix()
+		s.signing.earliest, s.signing.trust = o.Earliest.Unix(), o.Trust
 	}
 	for range max(1, runtime.GOMAXPROCS(0)) {
 		s.udpCounts = append(s.udpCounts, new(counters))

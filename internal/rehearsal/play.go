@@ -97,12 +97,23 @@ func (p *play) names(cfg *config.Config) error {
 		p.dns = nil
 		return nil
 	}
-	s, err := dnsserver.New(cfg.DNS, dnsserver.Options{Now: p.r.startTime})
+	s, err := dnsserver.New(unsigned(cfg.DNS), dnsserver.Options{Now: p.r.startTime})
 	if err != nil {
 		return fmt.Errorf("prepare names: %w", err)
 	}
 	p.dns = s
 	return nil
+}
+
+// unsigned gives the zones without signing: what is looked up is the same, and the
+// controller's keys are not a rehearsal's.
+func unsigned(cfg *dnsserver.Config) *dnsserver.Config {
+	c := *cfg
+	c.Zones = slices.Clone(cfg.Zones)
+	for i := range c.Zones {
+		c.Zones[i].DNSSEC = nil
+	}
+	return &c
 }
 
 func (r *Rehearsal) startTime() time.Time { return r.start }
