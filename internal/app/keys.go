@@ -25,7 +25,7 @@ func withKeys(cfg *config.Config, log *slog.Logger) (*dnsserver.Config, error) {
 			return nil, fmt.Errorf("sign zone %s: %w", z.Name, err)
 		}
 		if made {
-			log.Warn("a key was made to sign a zone: keep a copy of it, and have the parent zone take its DS record", "zone", z.Name, "folder", cfg.KeyFolder(), "ds", k.DS().String())
+			log.Warn("a key was made to sign a zone: keep a copy of it, and have the parent zone take its DS record", "zone", z.Name, "folder", cfg.KeyFolder(), "ds", keyfile.DSText(k.DS()))
 		}
 		signing := *z.DNSSEC
 		signing.Keys = []dnsserver.SigningKey{k}

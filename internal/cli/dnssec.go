@@ -35,8 +35,7 @@ type delegation struct {
 }
 
 func newDelegation(zone string, ds *dns.DS) delegation {
-	text := fmt.Sprintf("%s IN DS %d %d %d %s", ds.Hdr.Name, ds.KeyTag, ds.Algorithm, ds.DigestType, strings.ToUpper(ds.Digest))
-	return delegation{zone, ds.KeyTag, dns.AlgorithmToString[ds.Algorithm], text}
+	return delegation{zone, ds.KeyTag, dns.AlgorithmToString[ds.Algorithm], keyfile.DSText(ds)}
 }
 
 func (c *commands) dsCommand() *cobra.Command {

@@ -187,6 +187,11 @@ func ReadPublic(base string) (*dns.DNSKEY, error) {
 	return k, nil
 }
 
+// DSText writes a DS record as people copy it into a parent zone.
+func DSText(ds *dns.DS) string {
+	return fmt.Sprintf("%s IN DS %d %d %d %s", ds.Hdr.Name, ds.KeyTag, ds.Algorithm, ds.DigestType, strings.ToUpper(ds.Digest))
+}
+
 // Kept gives the key of a zone in a folder, and makes one where there is none.
 func Kept(dir, zone string, algorithm uint8) (k dnsserver.SigningKey, made bool, err error) {
 	list, err := Find(dir, zone, algorithm)
