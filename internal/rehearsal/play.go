@@ -105,17 +105,6 @@ func (p *play) names(cfg *config.Config) error {
 	return nil
 }
 
-// unsigned gives the zones without signing: what is looked up is the same, and the
-// controller's keys are not a rehearsal's.
-func unsigned(cfg *dnsserver.Config) *dnsserver.Config {
-	c := *cfg
-	c.Zones = slices.Clone(cfg.Zones)
-	for i := range c.Zones {
-		c.Zones[i].DNSSEC = nil
-	}
-	return &c
-}
-
 func (r *Rehearsal) startTime() time.Time { return r.start }
 
 // instant is now on both clocks. The wall clock counts as right unless the
