@@ -169,11 +169,12 @@ func compare(t fataler, hot, slow []byte) {
 // malformed or too long, or passes the hot path's parser though the library
 // finds it malformed.
 func FuzzQuery(f *testing.F) {
-	s := lanServer(f)
+	servers := []*Server{lanServer(f), manyServer(f, signedConfig(f))}
 	for _, name := range []string{"mail.example.lan.", "x.wild.example.lan.", "app.example.lan.", "a.sub.example.lan.", "chain.example.lan.", "x.moved.example.lan.", "."} {
 		f.Add(ask(name, dns.TypeA), false)
 		f.Add(ask(name, dns.TypeAAAA, 1232), true)
 		f.Add(ask(name, dns.TypeANY, 700), false)
+		f.Add(askSigned(name, dns.TypeMX, true), false)
 	}
 	for _, option := range []string{"\x00\x08\x00\x07\x00\x01\x18\x00\x0a\x01\x00", "\x00\x08\x00\x08\x00\x02\x20\x00\xfd\x00\x00\x01", "\x00\x0b\x00\x00", "\x00\x0a\x00\x08cookie88"} {
 		q := append(ask("app.example.lan.", dns.TypeA, 1232), option...)
@@ -182,28 +183,36 @@ func FuzzQuery(f *testing.F) {
 	}
 	f.Add(append(ask("mail.example.lan.", dns.TypeA, 1232), 0, 10, 0, 8), false)
 	f.Fuzz(func(t *testing.T, msg []byte, tcp bool) {
-		from := netip.MustParseAddr("10.1.0.1")
-		raw := s.Query(msg, netip.AddrPortFrom(from, 9), tcp)
-		if s.Stats().UDP.Panics+s.Stats().TCP.Panics > 0 {
-			t.Fatal("a panic was contained")
-		}
-		if raw == nil {
-			return
-		}
-		m := new(dns.Msg)
-		if err := m.Unpack(raw); err != nil {
-			t.Fatalf("the answer does not parse: %v", err)
-		}
-		if !tcp && len(raw) > maxUDP || !m.Response {
-			t.Fatalf("%d octets, QR %t", len(raw), m.Response)
-		}
-		if in := new(dns.Msg); new(query).usual(msg) {
-			if err := in.Unpack(msg); err != nil || len(in.Question) != 1 {
-				t.Fatalf("the hot path takes what the library refuses: %v", err)
-			}
-			if hot, slow := bothWays(s, msg, from, 7, tcp); hot != nil {
-				compare(t, hot, slow)
-			}
+		for _, s := range servers {
+			askOdd(t, s, msg, tcp)
 		}
 	})
+}
+
+// askOdd asks what may be no question at all.
+func askOdd(t *testing.T, s *Server, msg []byte, tcp bool) {
+	t.Helper()
+	from := netip.MustParseAddr("10.1.0.1")
+	raw := s.Query(msg, netip.AddrPortFrom(from, 9), tcp)
+	if s.Stats().UDP.Panics+s.Stats().TCP.Panics > 0 {
+		t.Fatal("a panic was contained")
+	}
+	if raw == nil {
+		return
+	}
+	m := new(dns.Msg)
+	if err := m.Unpack(raw); err != nil {
+		t.Fatalf("the answer does not parse: %v", err)
+	}
+	if !tcp && len(raw) > maxUDP || !m.Response {
+		t.Fatalf("%d octets, QR %t", len(raw), m.Response)
+	}
+	if in := new(dns.Msg); new(query).usual(msg) {
+		if err := in.Unpack(msg); err != nil || len(in.Question) != 1 {
+			t.Fatalf("the hot path takes what the library refuses: %v", err)
+		}
+		if hot, slow := bothWays(s, msg, from, 7, tcp); hot != nil {
+			compare(t, hot, slow)
+		}
+	}
 }

@@ -79,7 +79,9 @@ func (w *worker) hot(dst []byte, tcp bool) int {
 // follow puts the records of a name into the answer, and those of the names that
 // CNAMEs lead to.
 func (w *worker) follow(at step) (rcode int, aa, ok bool) {
-	w.owner = w.q.name()
+	if w.proves {
+		w.owner, w.pos = w.q.name(), at.pos
+	}
 	next, rcode, aa, ok := w.answerAt(at)
 	if !ok || next == nil {
 		return rcode, aa, ok
@@ -101,7 +103,9 @@ func (w *worker) chase(cname set) (rcode int, ok bool) {
 		if at.pos > maxPointer-maxName {
 			return 0, false
 		}
-		w.owner = target
+		if w.proves {
+			w.owner, w.pos = target, at.pos
+		}
 		next, rcode, _, ok := w.answerAt(at)
 		if !ok || next == nil {
 			return rcode, ok
@@ -176,7 +180,7 @@ func (w *worker) data(n node, at step, z *zone) (next set, rcode int, aa, ok boo
 			give := f.give(w.from, w.turn)
 			w.out.addresses(give, t, e.seconds(b), w.turn, at.pos)
 			if w.proves && z.signer != nil && !w.out.full {
-				w.proveAddresses(z, n, give, addressKey(w.owner, give, e.most(), w.turn), at.pos, e.seconds(b))
+				w.proveAddresses(z, n, give, addressKey(w.owner, give, e.most(), w.turn), e.seconds(b))
 			}
 			return nil, dns.RcodeSuccess, true, true
 		}
@@ -185,7 +189,7 @@ func (w *worker) data(n node, at step, z *zone) (next set, rcode int, aa, ok boo
 	if set := n.find(t); set != nil {
 		w.out.set(set, at, z)
 		if w.proves {
-			w.proveSet(z, n, set, at.pos)
+			w.proveSet(z, n, set)
 		}
 		return nil, dns.RcodeSuccess, true, true
 	}
@@ -195,7 +199,7 @@ func (w *worker) data(n node, at step, z *zone) (next set, rcode int, aa, ok boo
 	if set := n.find(dns.TypeCNAME); set != nil {
 		w.out.set(set, at, z)
 		if w.proves {
-			w.proveSet(z, n, set, at.pos)
+			w.proveSet(z, n, set)
 		}
 		return set, dns.RcodeSuccess, true, true
 	}

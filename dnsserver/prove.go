@@ -12,6 +12,7 @@ import (
 type proving struct {
 	proves bool
 	owner  []byte // the name at hand in lower case
+	pos    int    // where it lies in the message
 	now    int64  // Unix seconds
 	types  []uint16
 	rdata  []byte
@@ -75,7 +76,7 @@ func (w *worker) keeps(z *zone, n node) *proofCache {
 }
 
 // proveSet adds what proves a set of a node, which is last in the message.
-func (w *worker) proveSet(z *zone, n node, s set, pos int) {
+func (w *worker) proveSet(z *zone, n node, s set) {
 	if z.signer == nil || w.out.full {
 		return
 	}
@@ -84,7 +85,7 @@ func (w *worker) proveSet(z *zone, n node, s set, pos int) {
 		k.extra = binary.BigEndian.Uint32(w.out.buf[w.out.n-20:])
 	}
 	if p := w.find(z, w.keeps(z, n), &k, func() []dns.RR { return s.signable(&k, z) }); p != nil {
-		w.out.an += w.out.proof(p, pos, binary.BigEndian.Uint32(s.body()[6:]))
+		w.out.an += w.out.proof(p, w.pos, binary.BigEndian.Uint32(s.body()[6:]))
 	}
 }
 
@@ -134,9 +135,9 @@ func (a *addresses) signable(k *proofKey) []dns.RR {
 }
 
 // proveAddresses adds what proves addresses with a TTL.
-func (w *worker) proveAddresses(z *zone, n node, a *addresses, k proofKey, pos int, shown uint32) {
+func (w *worker) proveAddresses(z *zone, n node, a *addresses, k proofKey, shown uint32) {
 	if p := w.find(z, w.keeps(z, n), &k, func() []dns.RR { return a.signable(&k) }); p != nil {
-		w.out.an += w.out.proof(p, pos, shown)
+		w.out.an += w.out.proof(p, w.pos, shown)
 	}
 }
 

@@ -27,7 +27,8 @@ type zoneSigner struct {
 	keys     []SigningKey
 	data     []SigningKey // those that sign more than keys
 	validity int64        // seconds
-	print    [sha256.Size]byte
+	// mark is the same for the same keys, validity and number of names.
+	mark [sha256.Size]byte
 	// real keeps the signatures of what the zone holds, made those of names that
 	// askers choose: of wildcards' and of missing ones. A flood of the second kind
 	// costs nothing of the first.
@@ -57,11 +58,11 @@ func newZoneSigner(wire string, s *Signing, names int, prior *zone) (*zoneSigner
 			algorithms, z.data = append(algorithms, a), append(z.data, k)
 		}
 	}
-	h.Sum(z.print[:0])
+	h.Sum(z.mark[:0])
 	if v := time.Duration(z.validity) * time.Second; v < MinValidity || v > MaxValidity {
 		return nil, fmt.Errorf("signatures are to be valid for %s, expected %s to %s", v, MinValidity, MaxValidity)
 	}
-	if prior != nil && prior.signer != nil && prior.signer.print == z.print {
+	if prior != nil && prior.signer != nil && prior.signer.mark == z.mark {
 		return prior.signer, nil
 	}
 	z.real, z.made = newProofCache(4*names, 1<<10, 1<<18, 16<<10), newProofCache(1<<12, 1<<12, 1<<12, 1<<10)
