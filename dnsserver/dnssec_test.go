@@ -532,3 +532,43 @@ func TestMovesAreSignedAhead(t *testing.T) {
 		t.Errorf("signed zones %+v", st)
 	}
 }
+
+// If this fails, validators get an answer without all of its proof, which is none, or
+// one that does not reach them whole.
+func TestProofIsWholeOrCutOff(t *testing.T) {
+	cfg := signedConfig(t)
+	s := manyServer(t, cfg)
+	keys, cut, whole := keysOf(cfg), 0, 0
+	for _, name := range []string{"app.example.lan.", "many.example.lan.", "nothing.example.lan.", "chain.example.lan.", "x.sub.example.lan.", "x.signed.example.lan.", "x.moved.example.lan.", "example.lan.", "www.inner.example.lan."} {
+		for _, typ := range []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeDNSKEY, dns.TypeSOA, dns.TypeANY} {
+			for _, size := range []uint16{0, 512, 600, 800, 1232, 4096} {
+				q := new(dns.Msg).SetQuestion(name, typ)
+				q.SetEdns0(size, true)
+				msg, err := q.Pack()
+				if err != nil {
+					t.Fatal(err)
+				}
+				raw := s.Query(msg, netip.MustParseAddrPort("10.1.0.1:9"), false)
+				m := new(dns.Msg)
+				if err := m.Unpack(raw); err != nil {
+					t.Fatal(err)
+				}
+				most := int(min(max(size, minUDP), maxUDP))
+				switch {
+				case len(raw) > most:
+					t.Errorf("%s %s: %d octets of %d", name, dns.Type(typ), len(raw), most)
+				case m.Truncated && len(m.Answer)+len(m.Ns) > 0:
+					t.Errorf("a part of an answer:\n%v", m)
+				case m.Truncated:
+					cut++
+				default:
+					whole++
+					judge(t, keys, m, s.now())
+				}
+			}
+		}
+	}
+	if cut == 0 || whole == 0 {
+		t.Errorf("%d cut off, %d whole", cut, whole)
+	}
+}
