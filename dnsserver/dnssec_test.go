@@ -572,3 +572,21 @@ func TestProofIsWholeOrCutOff(t *testing.T) {
 		t.Errorf("%d cut off, %d whole", cut, whole)
 	}
 }
+
+// If this fails, a zone inside a signed one, which is not signed itself and to which
+// nothing delegates, is a forgery to validators.
+func TestUnsignedZoneInsideASignedOne(t *testing.T) {
+	cfg := signedConfig(t)
+	cfg.Zones[1].DNSSEC = nil
+	cfg.Zones[0].Records = slices.DeleteFunc(cfg.Zones[0].Records, func(rr dns.RR) bool { return strings.HasPrefix(rr.Header().Name, "inner.") })
+	s := manyServer(t, cfg)
+	m := exchange(t, s, "10.1.0.1", askSigned("inner.example.lan.", dns.TypeDS, false), false)
+	i := slices.IndexFunc(m.Ns, func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeNSEC })
+	if i < 0 || !strings.HasSuffix(m.Ns[i].String(), "\\000.inner.example.lan. NS RRSIG NSEC") {
+		t.Errorf("the zone is not proved to be unsigned:\n%v", m)
+	}
+	m = exchange(t, s, "10.1.0.1", askSigned("up.inner.example.lan.", dns.TypeA, false), false)
+	if got := brief(m.Answer); len(got) != 3 || !strings.HasPrefix(got[2], "ns1.example.lan. 300 RRSIG A ") {
+		t.Errorf("a name that leads from the unsigned zone to the signed one gives %q", got)
+	}
+}

@@ -47,11 +47,9 @@ type proofCache struct {
 	next atomic.Uint32 // the place to give up
 }
 
-// newProofCache makes one of about that many places, within bounds, which are
-// powers of two.
-func newProofCache(size, least, largest, most int) *proofCache {
-	size = min(max(size, least), largest)
-	return &proofCache{slots: make([]atomic.Pointer[proof], 1<<bits.Len(uint(size-1))), most: most}
+// newProofCache makes one of a number of places that is that power of two.
+func newProofCache(power, most int) *proofCache {
+	return &proofCache{slots: make([]atomic.Pointer[proof], 1<<power), most: most}
 }
 
 // ways gives the places of a hash.

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -27,7 +28,7 @@ type zoneSigner struct {
 	keys     []SigningKey
 	data     []SigningKey // those that sign more than keys
 	validity int64        // seconds
-	// mark is the same for the same keys, validity and number of names.
+	// mark is the same for the same keys and validity, and about as many names.
 	mark [sha256.Size]byte
 	// real keeps the signatures of what the zone holds, made those of names that
 	// askers choose: of wildcards' and of missing ones. A flood of the second kind
@@ -42,8 +43,8 @@ func newZoneSigner(wire string, s *Signing, names int, prior *zone) (*zoneSigner
 		return nil, errors.New("it is to be signed, and has no key")
 	}
 	z := &zoneSigner{zone: textName(wire), keys: s.Keys, validity: int64(cmp.Or(s.Validity, defaultValidity).Seconds())}
-	h := sha256.New()
-	_, _ = fmt.Fprint(h, z.validity, names) // never fails
+	h, room := sha256.New(), bits.Len(uint(4*names))
+	_, _ = fmt.Fprint(h, z.validity, room, " ") // never fails
 	var algorithms []uint8
 	for i, k := range s.Keys {
 		owner, err := wireName(k.record.Hdr.Name)
@@ -65,7 +66,7 @@ func newZoneSigner(wire string, s *Signing, names int, prior *zone) (*zoneSigner
 	if prior != nil && prior.signer != nil && prior.signer.mark == z.mark {
 		return prior.signer, nil
 	}
-	z.real, z.made = newProofCache(4*names, 1<<10, 1<<18, 16<<10), newProofCache(1<<12, 1<<12, 1<<12, 1<<10)
+	z.real, z.made = newProofCache(min(max(room, 10), 18), 16<<10), newProofCache(12, 1<<10)
 	return z, nil
 }
 

@@ -96,3 +96,32 @@ func (b *builder) ownProof(t *zoneTable, cds dnsserver.CDS) {
 		}
 	}
 }
+
+// doubtSigning warns of zones inside others of this server that validators would
+// refuse: the DS records above a zone are not those of its keys.
+func (b *builder) doubtSigning() {
+	if b.cfg.DNS == nil {
+		return
+	}
+	zones := b.cfg.DNS.Zones
+	for i := range zones {
+		for _, rr := range zones[i].Records {
+			ds, ok := rr.(*dns.DS)
+			if !ok {
+				continue
+			}
+			name := trimDot(ds.Hdr.Name)
+			at := slices.IndexFunc(zones, func(z dnsserver.Zone) bool { return z.Name == name })
+			if at < 0 || at == i {
+				continue
+			}
+			inner := zones[at].DNSSEC
+			switch {
+			case inner == nil:
+				b.warn(b.file.DNS.Zones[i].At, "the zone %s says by a DS record that %s is signed, which it is not: validators refuse all of it", zones[i].Name, name)
+			case len(inner.Keys) > 0 && !slices.ContainsFunc(inner.Keys, func(k dnsserver.SigningKey) bool { return k.Tag() == ds.KeyTag }):
+				b.warn(b.file.DNS.Zones[i].At, "the zone %s has a DS record of the key %d of %s, which has no such key: \"dnsteer dnssec ds %s\" prints what belongs there", zones[i].Name, ds.KeyTag, name, name)
+			}
+		}
+	}
+}
