@@ -256,8 +256,14 @@ func TestNoProofUnasked(t *testing.T) {
 	if m := exchange(t, s, "10.1.0.1", ask("nothing.example.lan.", dns.TypeA, 1232), false); m.Rcode != dns.RcodeNameError {
 		t.Errorf("a missing name gives %s", dns.RcodeToString[m.Rcode])
 	}
-	if m := exchange(t, s, "10.1.0.1", ask("www.example.lan.", dns.TypeNXNAME), false); m.Rcode != dns.RcodeFormatError {
-		t.Errorf("a question for NXNAME gives %s", dns.RcodeToString[m.Rcode])
+	for _, edns := range [][]uint16{nil, {1232}} {
+		m := exchange(t, s, "10.1.0.1", ask("www.example.lan.", dns.TypeNXNAME, edns...), false)
+		if m.Rcode != dns.RcodeFormatError {
+			t.Errorf("a question for NXNAME gives %s", dns.RcodeToString[m.Rcode])
+		}
+		if o := m.IsEdns0(); o != nil && (len(o.Option) != 1 || !strings.HasPrefix(o.Option[0].String(), "30 (Invalid Query Type)")) {
+			t.Errorf("the reason is not told: %v", o)
+		}
 	}
 }
 

@@ -103,3 +103,16 @@ func (w *worker) putOptions(b []byte) int {
 	binary.BigEndian.PutUint16(b[9:], uint16(n-optLen))
 	return n
 }
+
+// explain adds a reason (RFC 8914) to an error's answer of n octets, whose OPT
+// record, where there is one, is the last.
+func (w *worker) explain(dst []byte, n int, reason uint16) int {
+	const size = 6
+	if !w.q.edns || n+size > len(dst) {
+		return n
+	}
+	length := dst[n-w.optSize()+optLen-2:]
+	binary.BigEndian.PutUint16(length, binary.BigEndian.Uint16(length)+size)
+	copy(dst[n:], []byte{0, byte(dns.EDNS0EDE), 0, 2, byte(reason >> 8), byte(reason)})
+	return n + size
+}

@@ -52,7 +52,7 @@ func (w *worker) answer(dst []byte, m *dns.Msg, tcp bool) int {
 	case t == dns.TypeAXFR, t == dns.TypeIXFR:
 		return w.transferAsked(dst, m, tcp)
 	case t == dns.TypeNXNAME: // RFC 9824 section 3.5
-		return w.errorReply(dst, q.msg, dns.RcodeFormatError, false)
+		return w.explain(dst, w.errorReply(dst, q.msg, dns.RcodeFormatError, false), dns.ExtendedErrorCodeInvalidQueryType)
 	case isMeta(t) && t != dns.TypeANY:
 		return w.errorReply(dst, q.msg, dns.RcodeNotImplemented, false)
 	}
