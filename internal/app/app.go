@@ -117,7 +117,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	}
 	a.judge = clock.Judge{BuildDate: version.Built(), LastEvent: state.Wall}
 	a.cfg.Store(cfg)
-	if a.names, err = newNames(cfg, state.Serials, a.log); err != nil {
+	if a.names, err = newNames(cfg, state.Serials, a.judge, a.log); err != nil {
 		return state, err
 	}
 	commit := a.store.Commit

@@ -104,6 +104,27 @@ func statusTable(p *printer, s *api.Status) {
 	}
 	if d := s.DNS; d != nil {
 		p.para("", fmt.Sprintf("DNS: %s, %d queries.", strings.Join(d.Listen, ", "), d.Queries))
+		namesTable(p, d)
+	}
+}
+
+// namesTable tells of signed zones and of secondaries.
+func namesTable(p *printer, d *api.DNSStatus) {
+	var signed []string
+	for _, z := range d.Signed {
+		signed = append(signed, z.Zone)
+	}
+	if len(signed) > 0 {
+		p.para("", fmt.Sprintf("Signed: %s; `dnsteer dnssec ds` prints what their parents must hold.", strings.Join(signed, ", ")))
+	}
+	heard := 0
+	for _, s := range d.Secondaries {
+		if s.Answered {
+			heard++
+		}
+	}
+	if n := len(d.Secondaries); n > 0 {
+		p.para("", fmt.Sprintf("Secondaries: %d of %d have heard of the last change.", heard, n))
 	}
 }
 

@@ -57,6 +57,7 @@ type zoneKeys struct {
 	File       Value[string]   `yaml:"file" doc:"The zone's other records in master-file form (RFC 1035). Relative to this file; $INCLUDE reaches only files in the same folder and below." example:"zones/example.lan.zone"`
 	Records    []Value[string] `yaml:"records" doc:"Further records, one in each entry, as in a master file." example:"[\"ns1 300 IN A 10.0.0.53\"]"`
 
+	DNSSEC   *dnssecKeys             `yaml:"dnssec" doc:"Signs the zone's answers when it is asked (DNSSEC): on, or a mapping. The parent zone must then hold the DS record that \"dnsteer dnssec ds\" prints. Secondaries cannot take a signed zone." otherwise:"the zone is not signed"`
 	Transfer *transferKeys           `yaml:"transfer" doc:"Who may take the zone as a whole (AXFR) and its changes (IXFR): secondaries, which carry the load and go on answering when this server is gone. They get the answers of one site."`
 	Notify   List[Value[notifyKeys]] `yaml:"notify" doc:"Secondaries that are told at once when something changes (NOTIFY): an address, a list of them, or a mapping." nonempty:"yes" example:"[10.1.0.54]"`
 }

@@ -34,6 +34,7 @@ func (b *builder) suspicions() {
 	}
 	b.doubtServices()
 	b.doubtTransfers()
+	b.doubtSigning()
 }
 
 // doubtWitnesses warns of witnesses that prove little or the wrong thing.

@@ -97,7 +97,7 @@ func (p *play) names(cfg *config.Config) error {
 		p.dns = nil
 		return nil
 	}
-	s, err := dnsserver.New(cfg.DNS, dnsserver.Options{Now: p.r.startTime})
+	s, err := dnsserver.New(unsigned(cfg.DNS), dnsserver.Options{Now: p.r.startTime})
 	if err != nil {
 		return fmt.Errorf("prepare names: %w", err)
 	}
