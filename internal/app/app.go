@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/clock"
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/engine"
@@ -63,7 +64,9 @@ type App struct {
 	names    *names
 	hub      *hub
 	past     past
+	api      *api.Handler
 	control  control
+	web      web
 	pulse    *pulse
 	// beside has the goroutines that end with life.
 	beside sync.WaitGroup
@@ -142,6 +145,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 		Now: clock.Boot, Deliver: a.loop.deliver, Limit: a.room(cfg), Log: a.log,
 	})
 	a.keeper.start()
+	a.prepareAPI(state.Values)
 	return state, nil
 }
 
