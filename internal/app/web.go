@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dnsteer/dnsteer/dnsserver"
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/auth"
 	"github.com/dnsteer/dnsteer/internal/config"
@@ -46,7 +47,15 @@ func (a *App) prepareAPI(values map[store.Kind]map[string][]byte) {
 		Reader: a, Operator: a, Historian: a, Health: a, Log: a.log, Gate: gate,
 		Replies: values[replyValues], KeepReplies: a.keepValues(replyValues),
 	})
-	a.web.Server = httpd.New(httpd.Options{API: a.api, Gate: gate, Log: a.log})
+	a.web.Server = httpd.New(httpd.Options{API: a.api, Gate: gate, Metrics: a.metrics.Handler(), Log: a.log})
+}
+
+// DNS gives the counts of the DNS server ([metrics.Source]).
+func (a *App) DNS() (stats dnsserver.Stats, ok bool) {
+	if s := a.names.get(); s != nil {
+		return s.Stats(), true
+	}
+	return stats, false
 }
 
 // keepValues gives what has values of a kind stored, without waiting.
