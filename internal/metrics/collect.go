@@ -70,7 +70,9 @@ func (r *reading) site(s *sites.SiteView) {
 		reachable = reachable || up
 		r.flag(witnessSuccess, up, s.Name, w.Name)
 	}
-	r.flag(siteReachable, reachable, s.Name)
+	if len(s.Witnesses) > 0 {
+		r.flag(siteReachable, reachable, s.Name)
+	}
 	r.flag(siteDown, s.Condition == sites.SiteIsDown, s.Name)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
