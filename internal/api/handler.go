@@ -88,6 +88,7 @@ func NewHandler(d Deps) *Handler {
 		"POST /api/v1/login":                h.login,
 		"POST /api/v1/logout":               h.logout,
 		"GET /api/v1/session":               h.session,
+		"GET /api/v1/openapi.json":          h.openapi,
 	} {
 		h.patterns = append(h.patterns, pattern)
 		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -163,7 +164,7 @@ func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.Problems, s.Config.Warnings = listed(s.Problems), listed(s.Config.Warnings)
-	s.Sites, s.Services = listed(s.Sites), listed(s.Services)
+	s.Sites, s.Services = listedSites(s.Sites), listedServices(s.Services)
 	writeJSON(w, s)
 	return nil
 }
