@@ -74,7 +74,11 @@ func (a *App) openWeb() {
 	}
 	a.log.Error("the API is served by the socket alone until its address can be had", "error", err)
 	a.beside.Go(func() {
-		tick := time.NewTicker(controlRetry)
+		every := controlRetry
+		if a.opt.watchEvery != 0 {
+			every = a.opt.watchEvery
+		}
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {
