@@ -181,8 +181,7 @@ func (s schemas) structure(t reflect.Type) object {
 }
 
 func (s schemas) fields(t reflect.Type, properties object, required *[]string) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		tag := f.Tag.Get("json")
 		name, options, _ := strings.Cut(tag, ",")
 		switch {

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -301,11 +302,7 @@ func TestReference(t *testing.T) {
 // A restart would carry a command out twice that its sender repeats.
 func TestRepliesOutliveARestart(t *testing.T) {
 	values := map[string][]byte{}
-	keep := func(v map[string][]byte) {
-		for k, data := range v {
-			values[k] = data
-		}
-	}
+	keep := func(v map[string][]byte) { maps.Copy(values, v) }
 	f := &fake{}
 	send := func(who string) {
 		d := f.handler().Deps

@@ -163,8 +163,21 @@ func (s *site) client() *http.Client {
 	}
 }
 
+// answer is what came back.
+type answer struct {
+	StatusCode  int
+	Header      http.Header
+	TLS         *tls.ConnectionState
+	Proto       string
+	ProtoMajor  int
+	CookiesSent []*http.Cookie
+}
+
+// Cookies gives those that it sets.
+func (a *answer) Cookies() []*http.Cookie { return a.CookiesSent }
+
 // ask sends a request with headers "Name: value"; a header Host is that.
-func (s *site) ask(method, path, body string, headers ...string) (*http.Response, string) {
+func (s *site) ask(method, path, body string, headers ...string) (*answer, string) {
 	s.t.Helper()
 	scheme := "http://"
 	if s.pool != nil {
@@ -194,7 +207,7 @@ func (s *site) ask(method, path, body string, headers ...string) (*http.Response
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return res, string(text)
+	return &answer{res.StatusCode, res.Header, res.TLS, res.Proto, res.ProtoMajor, res.Cookies()}, string(text)
 }
 
 func bearing(role string) string { return "Authorization: Bearer " + tokenSecret + role }

@@ -185,7 +185,7 @@ func (g *guard) identify(s *state, c *api.Caller, r *http.Request) (refused stri
 		}
 		in, ok := g.gate.Token(secret)
 		if !ok {
-			g.log.Warn("a token was refused", "source", c.Source)
+			g.log.Warn("a token was refused", "from", c.Source)
 			return "this token is not known, or has ended"
 		}
 		g.letIn(c, &in)

@@ -207,7 +207,7 @@ func TestProxies(t *testing.T) {
 		{"none said", "127.0.0.1:1", "", "127.0.0.1"},
 	}
 	for _, tt := range tests {
-		r, err := http.NewRequest("GET", "/", nil)
+		r, err := http.NewRequest(http.MethodGet, "/", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +226,7 @@ func TestStreamsEndWithTheirSession(t *testing.T) {
 	s := open(t, nil)
 	res, _ := s.ask("POST", "/api/v1/login", `{"user": "alice", "password": "`+password+`"}`)
 	cookie := res.Cookies()[0]
-	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+s.addr()+"/api/v1/events/stream", nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.addr()+"/api/v1/events/stream", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestHTTP2IsForTLSAlone(t *testing.T) {
 		t.Errorf("over TLS: %q", got)
 	}
 	conn.Close()
-	if _, err := tls.Dial("tcp", s.addr(), &tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS11}); err == nil { //nolint:gosec // what must be refused
+	if _, err := tls.Dial("tcp", s.addr(), &tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS11}); err == nil {
 		t.Error("TLS 1.1 is spoken")
 	}
 	plain := open(t, nil)
@@ -367,7 +367,7 @@ func TestSizes(t *testing.T) {
 		{"a body of more than 1 MiB", `{"verb": "` + strings.Repeat("x", 1<<20) + `"}`, "", http.StatusRequestEntityTooLarge},
 		{"a header of 24 KiB", pause, strings.Repeat("x", 24<<10), http.StatusRequestHeaderFieldsTooLarge},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+s.addr()+"/api/v1/commands", strings.NewReader(tt.body))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+s.addr()+"/api/v1/commands", strings.NewReader(tt.body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -425,7 +425,7 @@ func TestAddressesChange(t *testing.T) {
 // A stop would hang on a client that follows events.
 func TestShutdownEndsStreams(t *testing.T) {
 	s := open(t, nil)
-	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+s.addr()+"/api/v1/events/stream", nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.addr()+"/api/v1/events/stream", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
