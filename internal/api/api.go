@@ -1,8 +1,9 @@
 // Package api serves the controller's HTTP API: `/api/v1` and the health
-// checks, by one set of handlers for the unix socket in the state folder and,
-// later, for the dashboard's listener. It also has the client that the commands
-// use. Who may connect to the socket may do everything: its permissions are the
-// login.
+// checks, by one set of handlers for the unix socket in the state folder and for
+// the listener of the configuration's key "http". It also has the client that the
+// commands use. Who may connect to the socket may do everything: its permissions
+// are the login. Others are what [WithCaller] says of them, and each route takes
+// a role.
 package api
 
 import (
@@ -69,6 +70,7 @@ type Status struct {
 	Config   ConfigStatus     `json:"config"`
 	Store    StoreStatus      `json:"store"`
 	DNS      *DNSStatus       `json:"dns,omitempty"`
+	HTTP     *HTTPStatus      `json:"http,omitempty"`
 	Sites    []sites.SiteView `json:"sites"`
 	Services []ServiceView    `json:"services"`
 }
@@ -104,6 +106,16 @@ type DNSStatus struct {
 	// ClockBehind says that the clock cannot be right, so that validators may refuse
 	// what is signed.
 	ClockBehind bool `json:"clock_behind,omitempty"`
+}
+
+// HTTPStatus is about the listener of the API, the metrics and the pages.
+type HTTPStatus struct {
+	// Listen are URLs.
+	Listen []string `json:"listen"`
+	// Error is why it is not served.
+	Error string `json:"error,omitempty"`
+	// CertificateEnds is when its certificate does.
+	CertificateEnds time.Time `json:"certificate_ends,omitzero"`
 }
 
 // ServiceView is a service and what each site's clients get for it.

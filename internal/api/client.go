@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"syscall"
 	"time"
 
@@ -28,39 +30,50 @@ const (
 
 // UnreachableError says that no controller answers, and what can be done.
 type UnreachableError struct {
-	Socket string
-	Err    error
+	// Where is the path of a socket, or a URL.
+	Where string
+	Err   error
 }
 
 func (e *UnreachableError) Error() string {
+	_, overNetwork, _ := strings.Cut(e.Where, "://")
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](e.Err)
 	switch {
+	case unknown:
+		return fmt.Sprintf("%s: its certificate is of an authority that is not known here: name that with --ca-file", e.Where)
+	case overNetwork != "" && errors.Is(e.Err, syscall.ECONNREFUSED):
+		return fmt.Sprintf("nothing listens at %s: is `http.listen` in the controller's configuration?", e.Where)
+	case overNetwork != "":
+		return fmt.Sprintf("ask the controller at %s: %v", e.Where, e.Err)
 	case errors.Is(e.Err, fs.ErrNotExist), errors.Is(e.Err, syscall.ECONNREFUSED):
-		return fmt.Sprintf("nothing listens on %s: is `dnsteer serve` running with this configuration? Name its configuration with --config, or its socket with --socket", e.Socket)
+		return fmt.Sprintf("nothing listens on %s: is `dnsteer serve` running with this configuration? Name its configuration with --config, or its socket with --socket", e.Where)
 	case errors.Is(e.Err, fs.ErrPermission):
-		return fmt.Sprintf("%s: permission denied: be root, the controller's user, or a member of its group", e.Socket)
+		return fmt.Sprintf("%s: permission denied: be root, the controller's user, or a member of its group", e.Where)
 	default:
-		return fmt.Sprintf("ask the controller at %s: %v", e.Socket, e.Err)
+		return fmt.Sprintf("ask the controller at %s: %v", e.Where, e.Err)
 	}
 }
 
 // Unwrap gives the system's error.
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// Client asks a running controller over its socket. Its errors are a
+// Client asks a running controller, over its socket or the network. Its errors are a
 // [*NotFoundError], a [*Problem] with what the controller said, or an
 // [*UnreachableError]. It may be used by several goroutines.
 type Client struct {
-	socket string
-	http   *http.Client
+	// where it is, for people; base stands before every path.
+	where, base string
+	token       string
+	http        *http.Client
 }
 
-// NewClient makes a client; nothing is connected before it is used.
+// NewClient makes a client of a socket; nothing is connected before it is used.
 func NewClient(socket string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", socket)
 	}
-	return &Client{socket: socket, http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableCompression: true}}}
+	return &Client{where: socket, base: "http://dnsteer", http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableCompression: true}}}
 }
 
 // Close gives up the connections that are kept.
@@ -148,11 +161,14 @@ func (c *Client) ask(ctx context.Context, method, path string, body []byte, into
 
 // send gives an answer that is a success; its body is the caller's to close.
 func (c *Client) send(ctx context.Context, method, path string, body []byte, header http.Header) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, "http://dnsteer"+path, bytes.NewReader(body)) //nolint:gosec // whatever the path, it goes to the socket
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body)) //nolint:gosec // whatever the path, it goes to the controller
 	if err != nil {
 		return nil, fmt.Errorf("ask the controller: %w", err)
 	}
 	maps.Copy(req.Header, header)
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -182,5 +198,5 @@ func (c *Client) unreachable(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.New("it does not answer in time")
 	}
-	return &UnreachableError{c.socket, err}
+	return &UnreachableError{c.where, err}
 }

@@ -43,19 +43,20 @@ const maxText = 1000
 // command carries out a command. What the rules refuse (unknown sites and nodes
 // too: they say which there are) is a conflict (409).
 func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return problem(http.StatusUnsupportedMediaType, "send the command as JSON, with Content-Type: application/json")
-	}
-	body, err := io.ReadAll(r.Body)
+	body, err := jsonBody(r)
 	if err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return err
-		}
-		return problem(http.StatusBadRequest, "the body cannot be read: %v", err)
+		return err
 	}
 	c, err := ParseCommand(body)
 	if err != nil {
 		return err
+	}
+	caller := CallerOf(r.Context())
+	if !caller.Local { // the socket's clients say who sits there
+		c.By = caller.Name
+		if c.By == "" {
+			c.By = "somebody at " + caller.Source.String()
+		}
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if len(key) > maxKey {
@@ -65,7 +66,7 @@ func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
 	// the sender who asks again with the same key is told what came of it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), commandTime)
 	defer cancel()
-	reply, err := h.replies.once(ctx, key, c, func() (sites.Reply, error) { return h.Operator.Command(ctx, c) })
+	reply, err := h.replies.once(ctx, scoped(caller, key), c, func() (sites.Reply, error) { return h.Operator.Command(ctx, c) })
 	switch {
 	case err != nil:
 		return err
@@ -74,6 +75,22 @@ func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
 	}
 	writeJSON(w, CommandReply{reply.Text})
 	return nil
+}
+
+// jsonBody reads the body of a request, which must be JSON: a page of another
+// site can send none by itself.
+func jsonBody(r *http.Request) ([]byte, error) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, problem(http.StatusUnsupportedMediaType, "send the body as JSON, with Content-Type: application/json")
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return nil, err
+		}
+		return nil, problem(http.StatusBadRequest, "the body cannot be read: %v", err)
+	}
+	return body, nil
 }
 
 // ParseCommand reads a command. The error is a [*Problem].

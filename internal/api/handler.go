@@ -10,16 +10,23 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dnsteer/dnsteer/internal/auth"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
-// Deps are what the handlers need; none may be nil.
+// Deps are what the handlers need; none may be nil unless it says so.
 type Deps struct {
 	Reader    Reader
 	Operator  Operator
 	Historian Historian
 	Health    Health
 	Log       *slog.Logger
+	// Gate lets people and programs in; nil where only the socket is served.
+	Gate *auth.Gate
+	// Replies are those of the last run to commands with a key, and KeepReplies
+	// has some stored (nil removes one) and waits for nothing; nil keeps none.
+	Replies     map[string][]byte
+	KeepReplies func(map[string][]byte)
 }
 
 // maxBody of a request.
@@ -29,9 +36,10 @@ const maxBody = 1 << 20
 // ([Problem]); it contains the panics of what it calls.
 type Handler struct {
 	Deps
-	mux     *http.ServeMux
-	replies *replies
-	streams chan struct{} // a place for each
+	mux      *http.ServeMux
+	patterns []string // of all routes
+	replies  *replies
+	streams  chan struct{} // a place for each
 
 	ending    chan struct{} // closed: streams end
 	endingOne sync.Once
@@ -49,15 +57,21 @@ type Handler struct {
 //	POST /api/v1/probe/{site}/{node}  [ProbeReport]
 //	POST /api/v1/reload, /-/reload    [ReloadReport]; 422 for a faulty configuration
 //	GET  /-/healthy, /-/ready         [Healthful]; 503 with what is missing
+//	POST /api/v1/login                [LoginRequest] to [SessionView], with a cookie
+//	POST /api/v1/logout               everywhere
+//	GET  /api/v1/session              [SessionView]: who asks
+//	GET  /api/v1/openapi.json         the description of all this
 //
-// A command with an Idempotency-Key is carried out once within ten minutes.
+// Who asks is said by [WithCaller]; each route takes a role. A command with an
+// Idempotency-Key is carried out once within a day.
 // [Handler.EndStreams] must be called before a server is shut down that waits
 // for what is under way; [Server.Shutdown] does.
 func NewHandler(d Deps) *Handler {
 	h := &Handler{
-		Deps: d, mux: http.NewServeMux(), replies: newReplies(),
+		Deps: d, mux: http.NewServeMux(), replies: newReplies(d.KeepReplies),
 		streams: make(chan struct{}, maxStreams), ending: make(chan struct{}),
 	}
+	h.replies.restore(d.Replies, time.Now())
 	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /api/v1/status":                h.status,
 		"GET /api/v1/explain":               h.explain,
@@ -71,9 +85,18 @@ func NewHandler(d Deps) *Handler {
 		"POST /-/reload":                    h.reload,
 		"GET /-/healthy":                    h.healthy,
 		"GET /-/ready":                      h.ready,
+		"POST /api/v1/login":                h.login,
+		"POST /api/v1/logout":               h.logout,
+		"GET /api/v1/session":               h.session,
+		"GET /api/v1/openapi.json":          h.openapi,
 	} {
+		h.patterns = append(h.patterns, pattern)
 		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if err := handle(w, r); err != nil {
+			err := allowed(pattern, CallerOf(r.Context()))
+			if err == nil {
+				err = handle(w, r)
+			}
+			if err != nil {
 				h.fail(w, r, err)
 			}
 		})
@@ -141,7 +164,7 @@ func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.Problems, s.Config.Warnings = listed(s.Problems), listed(s.Config.Warnings)
-	s.Sites, s.Services = listed(s.Sites), listed(s.Services)
+	s.Sites, s.Services = listedSites(s.Sites), listedServices(s.Services)
 	writeJSON(w, s)
 	return nil
 }
@@ -244,51 +267,3 @@ func (h *Handler) ready(w http.ResponseWriter, r *http.Request) error {
 	writeJSON(w, Healthful{"ready"})
 	return nil
 }
-
-// unhurried lifts the server's limits on the time that a request may take, for
-// what takes as long as the probes of a node do.
-func unhurried(w http.ResponseWriter) error {
-	c := http.NewResponseController(w)
-	for _, lift := range []func(time.Time) error{c.SetReadDeadline, c.SetWriteDeadline} {
-		if err := lift(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
-			return err
-		}
-	}
-	return nil
-}
-
-// refusal takes what the mux says to a request that it knows nothing for.
-type refusal struct {
-	header http.Header
-	status int
-}
-
-func (r *refusal) Header() http.Header         { return r.header }
-func (r *refusal) Write(b []byte) (int, error) { return len(b), nil }
-func (r *refusal) WriteHeader(status int)      { r.status = status }
-
-// response remembers what was answered.
-type response struct {
-	http.ResponseWriter
-	status int
-	bytes  int64
-}
-
-func (r *response) WriteHeader(status int) {
-	if r.status == 0 {
-		r.status = status
-	}
-	r.ResponseWriter.WriteHeader(status)
-}
-
-func (r *response) Write(b []byte) (int, error) {
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
-	n, err := r.ResponseWriter.Write(b)
-	r.bytes += int64(n)
-	return n, err
-}
-
-// Unwrap gives [http.ResponseController] the connection.
-func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }

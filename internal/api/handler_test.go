@@ -80,7 +80,7 @@ func TestAnswers(t *testing.T) {
 		{"POST /-/healthy", ""},
 	}
 	f := &fake{missing: []string{"dns", "first probes"}}
-	h := f.handler()
+	h := f.handler().Socket()
 	var got strings.Builder
 	for _, tt := range tests {
 		method, target, _ := strings.Cut(tt.request, " ")
@@ -133,7 +133,7 @@ func TestCommandsAreJSON(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/api/v1/commands", strings.NewReader(`{"verb": "pause", "site": "berlin"}`))
 		r.Header.Set("Content-Type", kind)
 		w := httptest.NewRecorder()
-		f.handler().ServeHTTP(w, r)
+		f.handler().Socket().ServeHTTP(w, r)
 		if w.Code != http.StatusUnsupportedMediaType || len(f.commands) > 0 {
 			t.Errorf("%q: status %d, commands %v", kind, w.Code, f.commands)
 		}
@@ -143,7 +143,7 @@ func TestCommandsAreJSON(t *testing.T) {
 // Readers of the status would have to tell null from an empty list.
 func TestStatusHasNoNull(t *testing.T) {
 	w := httptest.NewRecorder()
-	(&fake{}).handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/status", nil))
+	(&fake{}).handler().Socket().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/status", nil))
 	if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "null") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
@@ -159,7 +159,7 @@ func TestFailuresAreLogged(t *testing.T) {
 	for _, tt := range tests {
 		var log bytes.Buffer
 		w := httptest.NewRecorder()
-		(&fake{}).handlerLogging(&log).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/explain?what="+tt.what, nil))
+		(&fake{}).handlerLogging(&log).Socket().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/explain?what="+tt.what, nil))
 		if !strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), tt.want) {
 			t.Errorf("%s: log %q", tt.what, log.String())
 		}

@@ -49,10 +49,18 @@ func problemOf(err error) *Problem {
 }
 
 func writeProblem(w http.ResponseWriter, p *Problem) {
-	if p.Status == http.StatusServiceUnavailable {
+	switch p.Status {
+	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
+	case http.StatusUnauthorized:
+		challenge(w)
 	}
 	write(w, "application/problem+json", p.Status, p)
+}
+
+// Fail answers with a problem, as every handler of this listener does.
+func Fail(w http.ResponseWriter, status int, format string, args ...any) {
+	writeProblem(w, problem(status, format, args...))
 }
 
 func writeJSON(w http.ResponseWriter, v any) { write(w, "application/json", http.StatusOK, v) }

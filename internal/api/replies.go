@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,8 +12,8 @@ import (
 
 // Replies to commands with a key are kept this long, and this many.
 const (
-	replyTime  = 10 * time.Minute
-	maxReplies = 1000
+	replyTime  = 24 * time.Hour
+	maxReplies = 4000
 	maxKey     = 255
 )
 
@@ -23,19 +24,22 @@ type replies struct {
 	mu    sync.Mutex
 	byKey map[string]*kept
 	order []*kept // oldest first
+	keep  func(map[string][]byte)
 }
 
 // kept is one command, and its reply once done is closed.
 type kept struct {
 	key     string
 	at      time.Time
-	command sites.Command
+	command string // digest
 	done    chan struct{}
 	reply   sites.Reply
 	err     error
 }
 
-func newReplies() *replies { return &replies{byKey: make(map[string]*kept)} }
+func newReplies(keep func(map[string][]byte)) *replies {
+	return &replies{byKey: make(map[string]*kept), keep: keep}
+}
 
 // once carries out a command, or gives the reply that the same one with the
 // same key had. An empty key is none.
@@ -43,12 +47,12 @@ func (r *replies) once(ctx context.Context, key string, c sites.Command, do func
 	if key == "" {
 		return do()
 	}
-	k, first := r.take(key, c)
+	k, first := r.take(key, digest(&c))
 	if first {
 		r.run(k, do)
 		return k.reply, k.err
 	}
-	if k.command != c {
+	if k.command != digest(&c) {
 		return sites.Reply{}, problem(http.StatusUnprocessableEntity, "Idempotency-Key: another command had this key; take a new one for each")
 	}
 	select {
@@ -66,6 +70,8 @@ func (r *replies) run(k *kept, do func() (sites.Reply, error)) {
 	defer func() {
 		if k.err != nil {
 			r.forget(k)
+		} else {
+			r.storeReply(k)
 		}
 		close(k.done)
 	}()
@@ -73,13 +79,14 @@ func (r *replies) run(k *kept, do func() (sites.Reply, error)) {
 }
 
 // take gives what is kept for a key, or makes room for it.
-func (r *replies) take(key string, c sites.Command) (k *kept, first bool) {
+func (r *replies) take(key, command string) (k *kept, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
 	for len(r.order) > 0 && (len(r.order) >= maxReplies || now.Sub(r.order[0].at) >= replyTime) {
 		if old := r.order[0]; r.byKey[old.key] == old {
 			delete(r.byKey, old.key)
+			r.store(map[string][]byte{old.key: nil})
 		}
 		r.order[0] = nil
 		r.order = r.order[1:]
@@ -87,10 +94,17 @@ func (r *replies) take(key string, c sites.Command) (k *kept, first bool) {
 	if k := r.byKey[key]; k != nil {
 		return k, false
 	}
-	k = &kept{key: key, at: now, command: c, done: make(chan struct{})}
+	k = &kept{key: key, at: now, command: command, done: make(chan struct{})}
 	r.byKey[key] = k
 	r.order = append(r.order, k)
 	return k, true
+}
+
+// insert puts a reply of an earlier run in its place.
+func (r *replies) insert(k *kept) {
+	r.byKey[k.key] = k
+	i, _ := slices.BinarySearchFunc(r.order, k.at, func(o *kept, at time.Time) int { return o.at.Compare(at) })
+	r.order = slices.Insert(r.order, i, k)
 }
 
 func (r *replies) forget(k *kept) {

@@ -21,7 +21,7 @@ func post(h *Handler, key, body string) (int, string) {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Idempotency-Key", key)
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
+	h.Socket().ServeHTTP(w, r)
 	return w.Code, w.Body.String()
 }
 
@@ -107,7 +107,7 @@ func TestErrorsAreForgotten(t *testing.T) {
 
 // Whoever sends a new key each time would fill the memory.
 func TestRepliesAreBounded(t *testing.T) {
-	r := newReplies()
+	r := newReplies(nil)
 	do := func() (sites.Reply, error) { return sites.Reply{}, nil }
 	for i := range 3 * maxReplies {
 		if _, err := r.once(t.Context(), fmt.Sprint(i), sites.Command{}, do); err != nil {
@@ -130,7 +130,7 @@ func TestCommandOutlivesItsSender(t *testing.T) {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/commands", strings.NewReader(pauseBerlin))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
-	f.handler().ServeHTTP(w, r)
+	f.handler().Socket().ServeHTTP(w, r)
 	if w.Code != http.StatusOK {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}

@@ -59,7 +59,7 @@ func Listen(path string, h *Handler) (*Server, error) {
 // serve answers on a listener, which it closes in the end.
 func serve(ln net.Listener, h *Handler) *Server {
 	s := &Server{handler: h, done: make(chan struct{}), http: &http.Server{
-		Handler:           h,
+		Handler:           h.Socket(),
 		ReadHeaderTimeout: readHeaderTime,
 		ReadTimeout:       readTime,
 		WriteTimeout:      answerTime,

@@ -80,9 +80,16 @@ func (h *Handler) streamQuery(r *http.Request) (EventQuery, error) {
 func (h *Handler) pump(r *http.Request, q EventQuery, events <-chan sites.Event, out sender) {
 	beat := time.NewTimer(heartbeat)
 	defer beat.Stop()
+	caller := CallerOf(r.Context())
 	for {
 		text := stillThere
+		changed := caller.changed()
+		if !caller.holds() {
+			return // the reader is told why when it asks again
+		}
 		select {
+		case <-changed:
+			continue
 		case <-r.Context().Done():
 			return
 		case <-h.ending:

@@ -19,7 +19,7 @@ import (
 
 // clientOf asks over pipes.
 func clientOf(p *pipes) *Client {
-	return &Client{socket: "pipes", http: &http.Client{Transport: &http.Transport{
+	return &Client{where: "pipes", base: "http://dnsteer", http: &http.Client{Transport: &http.Transport{
 		DialContext: func(context.Context, string, string) (net.Conn, error) { return p.dial(), nil },
 	}}}
 }

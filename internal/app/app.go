@@ -6,16 +6,19 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/clock"
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/engine"
 	"github.com/dnsteer/dnsteer/internal/history"
+	"github.com/dnsteer/dnsteer/internal/metrics"
 	"github.com/dnsteer/dnsteer/internal/sdnotify"
 	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/internal/version"
@@ -63,7 +66,10 @@ type App struct {
 	names    *names
 	hub      *hub
 	past     past
+	api      *api.Handler
 	control  control
+	web      web
+	metrics  *metrics.Set
 	pulse    *pulse
 	// beside has the goroutines that end with life.
 	beside sync.WaitGroup
@@ -117,6 +123,9 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	}
 	a.judge = clock.Judge{BuildDate: version.Built(), LastEvent: state.Wall}
 	a.cfg.Store(cfg)
+	if a.metrics, err = metrics.New(a, a.log); err != nil {
+		return state, fmt.Errorf("prepare the metrics: %w", err)
+	}
 	if a.names, err = newNames(cfg, state.Serials, a.judge, a.log); err != nil {
 		return state, err
 	}
@@ -126,7 +135,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	}
 	a.loop = (&loop{
 		now: a.instant, start: a.probe, publish: a.names.publish, tell: a.tell,
-		learn: a.learn, alive: a.pulse.beat, pace: a.pulse.every,
+		learn: a.learn, decided: a.metrics.Decided, alive: a.pulse.beat, pace: a.pulse.every,
 	}).ready()
 	a.keeper = &keeper{
 		commit: commit, stored: a.hub.stored, serials: a.names.serials, loop: a.loop, log: a.log, failing: report.Alarming(),
@@ -142,6 +151,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 		Now: clock.Boot, Deliver: a.loop.deliver, Limit: a.room(cfg), Log: a.log,
 	})
 	a.keeper.start()
+	a.prepareAPI(state.Values)
 	return state, nil
 }
 
@@ -164,6 +174,7 @@ func (a *App) probe(run probes.Run) { a.runner.Start(run, a.cfg.Load().Probers(r
 // tell hands events on to readers and to the log.
 func (a *App) tell(events []sites.Event) {
 	a.hub.send(events)
+	a.metrics.Happened(events)
 	for i := range events {
 		e := &events[i]
 		level := slog.LevelInfo

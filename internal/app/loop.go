@@ -42,6 +42,8 @@ type loop struct {
 	// learn keeps the results of a turn, and is told when other subjects are
 	// probed from now on. It does not wait either.
 	learn func(now sites.Instant, done []engine.Finished, subjects bool)
+	// decided is told how long a change of answers took, from when it was due.
+	decided func(time.Duration)
 	// alive is told after each turn of run that the loop turns, at least every
 	// pace.
 	alive func()
@@ -151,9 +153,12 @@ func (l *loop) first(in engine.Input) []probes.Run {
 // turn is one turn: what has happened goes in, what follows is carried out. The
 // answers come first.
 func (l *loop) turn(in engine.Input) *sites.Reply {
-	now := l.now()
+	due, now := l.engine.Next(), l.now()
 	t := l.engine.Turn(now, in)
 	l.follow(now, t)
+	if len(t.Touched) > 0 && l.decided != nil {
+		l.decided(l.now().Boot - min(due, now.Boot))
+	}
 	l.learn(now, in.Done, t.Subjects)
 	if t.Reply == nil {
 		return nil

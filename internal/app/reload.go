@@ -72,13 +72,21 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	if err != nil {
 		return api.ReloadReport{}, a.reject(ctx, err)
 	}
+	listener, err := a.web.Prepare(cfg.HTTP)
+	if err != nil {
+		names.discard()
+		return api.ReloadReport{}, a.reject(ctx, err)
+	}
 	report.Changed = true
 	report.Text = "The configuration is in place: " + counts(cfg) + "."
 	room := a.room(cfg)
 	if err := a.loop.do(ctx, func() { a.swap(cfg, names, room, report.Text) }); err != nil {
 		names.discard()
+		listener.Discard()
 		return api.ReloadReport{}, fmt.Errorf("put the configuration in place: %w", err)
 	}
+	listener.Commit()
+	a.web.fail(nil)
 	a.status.set(a.opt.ConfigPath, cfg, nil)
 	a.keepConfig(cfg)
 	return report, nil

@@ -40,6 +40,7 @@ func (a *App) serve(ctx context.Context, found start) error {
 	if err := a.openControl(); err != nil {
 		return errors.Join(err, stop())
 	}
+	a.openWeb()
 	a.track()
 	a.loop.begin(deciding)
 	cfg := a.cfg.Load()
@@ -48,7 +49,7 @@ func (a *App) serve(ctx context.Context, found start) error {
 	}
 	a.beside.Go(func() { a.settle(found) })
 	a.log.Info("dnsteer serves", "version", version.Version, "instance", cfg.Instance,
-		"sites", len(cfg.Sites.Sites), "dns", a.names.addresses(), "socket", a.socket())
+		"sites", len(cfg.Sites.Sites), "dns", a.names.addresses(), "http", a.web.Addrs(), "socket", a.socket())
 	a.notify(a.opt.Notify.Ready("serving"))
 	if a.opt.Ready != nil {
 		a.opt.Ready(a)
@@ -63,7 +64,7 @@ func (a *App) serve(ctx context.Context, found start) error {
 // answers. Each has its time: what hangs is left behind.
 func (a *App) stop(die, decide func()) error {
 	die()
-	err := within(requestsWithin, a.control.close)
+	err := within(requestsWithin, a.closeRequests)
 	decide()
 	err = errors.Join(err, within(probesWithin, func(ctx context.Context) error {
 		if err := a.loop.end(ctx); err != nil {

@@ -44,6 +44,7 @@ func (a *App) Status(ctx context.Context) (api.Status, error) {
 		st.Store.Error = err.Error()
 	}
 	st.DNS = a.names.status()
+	st.HTTP = a.webStatus(cfg)
 	st.Problems = problems(&st)
 	return st, nil
 }
@@ -101,6 +102,9 @@ func problems(st *api.Status) []string {
 	list = append(list, namesProblems(st.DNS)...)
 	if st.Store.Error != "" {
 		add("The state cannot be stored: %s", st.Store.Error)
+	}
+	if st.HTTP != nil && st.HTTP.Error != "" {
+		add("The API is served by the socket alone: %s", st.HTTP.Error)
 	}
 	if st.Config.Error != "" {
 		add("The configuration on the disk was rejected; the last good one is in place: %s", st.Config.Error)
@@ -274,6 +278,9 @@ func (a *App) Missing(ctx context.Context) []string {
 	}
 	if a.cfg.Load().DNS != nil && len(a.names.addresses()) == 0 {
 		list = append(list, "the DNS server does not listen")
+	}
+	if err := a.web.failure(); err != nil {
+		list = append(list, "the HTTP listener: "+err.Error())
 	}
 	return list
 }

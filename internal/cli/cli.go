@@ -32,6 +32,8 @@ const (
 
 // Env is what the commands have of the world around them.
 type Env struct {
+	// In is where secrets are typed; nil where there is nothing.
+	In        io.Reader
 	Out, Err  io.Writer
 	LookupEnv func(string) (string, bool)
 	// Serve runs the controller until ctx ends.
@@ -113,6 +115,7 @@ type commands struct {
 	begun  bool // the command line was understood
 	config string
 	socket string
+	remote remote
 	output string
 }
 
@@ -149,6 +152,7 @@ Exit codes: 0 done, 1 failed or refused, 2 wrong use, 3 configuration invalid,
 	flags := root.PersistentFlags()
 	flags.StringVar(&c.config, "config", path, "configuration, a `file` or a folder of files; also $DNSTEER_CONFIG")
 	flags.StringVar(&c.socket, "socket", "", "control socket of the running controller, a `file`; by default dnsteer.sock in the configuration's state.path")
+	c.remote.flags(flags, c.LookupEnv)
 	flags.StringVarP(&c.output, "output", "o", "table", "`format` of what is printed: table, json or yaml")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
 
@@ -157,6 +161,7 @@ Exit codes: 0 done, 1 failed or refused, 2 wrong use, 3 configuration invalid,
 		&cobra.Group{ID: "look", Title: "Ask the running controller:"},
 		&cobra.Group{ID: "act", Title: "Tell the running controller:"},
 		&cobra.Group{ID: "try", Title: "Try a configuration:"},
+		&cobra.Group{ID: "secrets", Title: "Make what lets others in:"},
 	)
 	group := func(id string, list ...*cobra.Command) {
 		for _, cmd := range list {
@@ -170,6 +175,7 @@ Exit codes: 0 done, 1 failed or refused, 2 wrong use, 3 configuration invalid,
 	group("act", c.maintenanceCommand(), c.disableCommand(), c.enableCommand(), c.failbackCommand(),
 		c.pauseCommand(), c.resumeCommand(), c.switchCommand(), c.drillCommand(), c.releaseCommand(), c.reloadCommand())
 	group("try", c.checkCommand(), c.rehearseCommand(), c.schemaCommand(), c.dnssecCommand())
+	group("secrets", c.hashPasswordCommand(), c.tokenCommand())
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(c.completionCommand(), c.versionCommand())

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
 		os.Exit(Run(ctx, os.Args[1:], Env{
-			Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv,
+			In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv,
 			Serve: func(_ context.Context, opt ServeOptions) error {
 				opt.Log.Debug("serving", "config", opt.ConfigPath, "strict", opt.Strict)
 				opt.Log.Info("stopped")

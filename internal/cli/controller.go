@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -14,7 +15,15 @@ import (
 )
 
 // client asks the running controller.
-func (c *commands) client() *api.Client { return api.NewClient(c.socketPath()) }
+func (c *commands) client() (*api.Client, error) {
+	switch {
+	case c.remote.url == "":
+		return api.NewClient(c.socketPath()), nil
+	case c.socket != "":
+		return nil, &exit{wrongUse, errors.New("--socket and --url are two ways; give one")}
+	}
+	return c.remote.client(c.LookupEnv)
+}
 
 func (c *commands) socketPath() string {
 	if c.socket != "" {
@@ -30,7 +39,10 @@ func (c *commands) socketPath() string {
 // asking runs what asks the controller.
 func (c *commands) asking(run func(ctx context.Context, client *api.Client, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		client := c.client()
+		client, err := c.client()
+		if err != nil {
+			return err
+		}
 		defer client.Close()
 		return run(cmd.Context(), client, args)
 	}
@@ -67,7 +79,10 @@ func (c *commands) complete(what offer) cobra.CompletionFunc {
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
 		defer cancel()
-		client := c.client()
+		client, err := c.client()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
 		defer client.Close()
 		status, err := client.Status(ctx)
 		if err != nil {

@@ -98,7 +98,7 @@ func (c *commands) enableCommand() *cobra.Command {
 	var o order
 	cmd := &cobra.Command{
 		Use:     "enable SITE/NODE",
-		Short:   "Probe a disabled node again, and put it back as soon as it answers",
+		Short:   "Probe a disabled node again, and put it back once it answers",
 		Example: "  dnsteer enable hamburg/b",
 		Args:    takes(1, 1, "SITE/NODE"), ValidArgsFunction: c.complete(offerNodes),
 	}

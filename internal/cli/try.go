@@ -14,7 +14,7 @@ import (
 func (c *commands) checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [FILE]",
-		Short: "Say what is wrong with a configuration, and how fast it fails over",
+		Short: "Say what is wrong in a configuration, and how fast it fails over",
 		Long: `Read a configuration, a file or a folder, without touching the network. Faults
 are listed with file, line and column, and the exit code is 3. Where there are
 none, the worst case from a failure to empty caches is added up for each site.`,

@@ -20,6 +20,8 @@ type Config struct {
 	DNS *dnsserver.Config
 	// Targets that sites are pushed to, in their order.
 	Targets []Target
+	// HTTP is nil where only the socket in the state folder is served.
+	HTTP *HTTP
 	// Warnings in the order of their places.
 	Warnings []Warning
 	// Files that were read, zone files too, sorted: what is to be watched

@@ -113,7 +113,10 @@ func (d *decoder) scalar(n *yaml.Node, path string, v reflect.Value, tag reflect
 		d.fault(at, "found %s, expected %s%s", shape(n), want, quoteHint(n))
 		return
 	}
-	text, err := d.env.expand(n.Value)
+	text, err := n.Value, error(nil)
+	if _, asWritten := v.Addr().Interface().(interface{ verbatim() }); !asWritten || strings.HasPrefix(text, "${") {
+		text, err = d.env.expand(text)
+	}
 	if err == nil {
 		err = parseScalar(text, v.Addr().Interface())
 	}

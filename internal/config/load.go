@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Options say what a configuration is read with. The zero Options are right
@@ -26,6 +27,8 @@ type Options struct {
 	// FirstLine is the line of its file that the data given to [Parse] starts
 	// at; 0 and 1 both mean the first.
 	FirstLine int
+	// Now is the wall clock, for warnings of what ends; nil means the machine's.
+	Now func() time.Time
 }
 
 // Load reads the configuration in a file, or in a folder: all its *.yaml in
@@ -55,6 +58,7 @@ type loader struct {
 	disk     source
 	bundle   bundle
 	instance string
+	now      func() time.Time
 	// parts are what the files say, in their order.
 	parts []file
 	// places and known spare every file the walk through the types.
@@ -73,6 +77,10 @@ func newLoader(opts Options) *loader {
 		instance: opts.Instance,
 		places:   everyKey(),
 		known:    make(keySets),
+	}
+	l.now = opts.Now
+	if l.now == nil {
+		l.now = time.Now
 	}
 	l.bundle = bundle{Files: make(map[string][]byte), Env: l.env.used}
 	return l
@@ -222,6 +230,9 @@ func (l *loader) combine() file {
 		}
 		if p.DNS != nil && once("dns", p.DNS.At, true) {
 			whole.DNS = p.DNS
+		}
+		if p.HTTP != nil && once("http", p.HTTP.At, true) {
+			whole.HTTP = p.HTTP
 		}
 		if once("brake", p.Brake.At, p.Brake.At.File != "") {
 			whole.Brake = p.Brake

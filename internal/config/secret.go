@@ -38,3 +38,19 @@ func (s *shown) UnmarshalText(text []byte) error {
 	}
 	return nil
 }
+
+// bearer is a secret that is sent in a header. It prints as <secret>.
+type bearer string
+
+func (b *bearer) form() form { return form{name: "secret", pattern: `^[!-~]{16,256}$`} }
+
+// Format writes "<secret>" for every verb.
+func (bearer) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("<secret>")) } // the state keeps its error
+
+func (b *bearer) UnmarshalText(text []byte) error {
+	if len(text) < 16 || len(text) > 256 || bytes.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return errors.New("this is no secret for a header, expected 16 to 256 printable characters without spaces")
+	}
+	*b = bearer(text)
+	return nil
+}

@@ -18,9 +18,9 @@ type file struct {
 	Brake     brakeKeys   `yaml:"brake" doc:"What holds back moves when so many nodes in two or more sites fail at once that the prober is the likeliest cause: pools in which no node passes its probes are left alone. On unless off is written." otherwise:"on, with the defaults of its keys" rule:"A10"`
 	AllowExec Value[bool] `yaml:"allow_exec" doc:"Whether probes of type exec may run programs of this machine, as the controller's user." default:"false" rule:"O2"`
 
-	_ later `yaml:"targets"`
-	_ later `yaml:"alerts"`
-	_ later `yaml:"http"`
+	_    later     `yaml:"targets"`
+	_    later     `yaml:"alerts"`
+	HTTP *httpKeys `yaml:"http" doc:"The listener of the API, the metrics and the health checks." otherwise:"only the socket in the state folder"`
 }
 
 type stateKeys struct {
