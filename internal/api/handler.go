@@ -13,13 +13,15 @@ import (
 	"github.com/dnsteer/dnsteer/sites"
 )
 
-// Deps are what the handlers need; none may be nil.
+// Deps are what the handlers need; none but Heartbeats may be nil.
 type Deps struct {
 	Reader    Reader
 	Operator  Operator
 	Historian Historian
 	Health    Health
 	Log       *slog.Logger
+	// Heartbeats takes the reports of nodes; nil where none reports.
+	Heartbeats Heartbeats
 }
 
 // maxBody of a request.
@@ -32,6 +34,7 @@ type Handler struct {
 	mux     *http.ServeMux
 	replies *replies
 	streams chan struct{} // a place for each
+	wrong   failures      // heartbeats with a wrong token
 
 	ending    chan struct{} // closed: streams end
 	endingOne sync.Once
@@ -48,6 +51,7 @@ type Handler struct {
 //	POST /api/v1/commands             [CommandRequest] to [CommandReply]; 409 for what is refused
 //	POST /api/v1/probe/{site}/{node}  [ProbeReport]
 //	POST /api/v1/reload, /-/reload    [ReloadReport]; 422 for a faulty configuration
+//	POST /api/v1/heartbeat/{site}/{node}  a node's own report ([probes.Report]); 204
 //	GET  /-/healthy, /-/ready         [Healthful]; 503 with what is missing
 //
 // A command with an Idempotency-Key is carried out once within ten minutes.
@@ -59,18 +63,19 @@ func NewHandler(d Deps) *Handler {
 		streams: make(chan struct{}, maxStreams), ending: make(chan struct{}),
 	}
 	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /api/v1/status":                h.status,
-		"GET /api/v1/explain":               h.explain,
-		"GET /api/v1/events":                h.events,
-		"GET /api/v1/events/stream":         h.stream,
-		"GET /api/v1/history/{site}":        h.history,
-		"GET /api/v1/history/{site}/{node}": h.history,
-		"POST /api/v1/commands":             h.command,
-		"POST /api/v1/probe/{site}/{node}":  h.probe,
-		"POST /api/v1/reload":               h.reload,
-		"POST /-/reload":                    h.reload,
-		"GET /-/healthy":                    h.healthy,
-		"GET /-/ready":                      h.ready,
+		"GET /api/v1/status":                   h.status,
+		"GET /api/v1/explain":                  h.explain,
+		"GET /api/v1/events":                   h.events,
+		"GET /api/v1/events/stream":            h.stream,
+		"GET /api/v1/history/{site}":           h.history,
+		"GET /api/v1/history/{site}/{node}":    h.history,
+		"POST /api/v1/commands":                h.command,
+		"POST /api/v1/probe/{site}/{node}":     h.probe,
+		"POST /api/v1/reload":                  h.reload,
+		"POST /api/v1/heartbeat/{site}/{node}": h.heartbeat,
+		"POST /-/reload":                       h.reload,
+		"GET /-/healthy":                       h.healthy,
+		"GET /-/ready":                         h.ready,
 	} {
 		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := handle(w, r); err != nil {
