@@ -153,6 +153,12 @@ func (a *action) check(w *world) error {
 			return err
 		}
 	}
+	if a.Load != nil {
+		found++
+		if err := a.Load.check(w); err != nil {
+			return fmt.Errorf("load: %w", err)
+		}
+	}
 	for _, set := range [...]bool{a.Restart.Set, a.Suspend.Set, !a.Config.IsZero(), a.Clock.Set} {
 		if set {
 			found++

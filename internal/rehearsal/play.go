@@ -263,6 +263,8 @@ func (p *play) act(a *action) error {
 		return nil
 	}
 	switch {
+	case a.Load != nil:
+		p.world.work[a.Load.Node.V] = a.Load.figures()
 	case a.Restart.Set:
 		p.saved = p.store()
 		p.engine, p.offUntil = nil, p.now+a.Restart.V
