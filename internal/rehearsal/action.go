@@ -184,3 +184,20 @@ func (a *action) name() string {
 	}
 	return "the action"
 }
+
+// command has the operator say something.
+func (p *play) command(a *action) {
+	cmd, _ := a.command()
+	if p.engine == nil || p.asleep {
+		p.differ(a.Pos, "%s: the controller is off", a.name())
+		return
+	}
+	reply := p.turn(cmd)
+	if reply.Refused != a.Refused.V {
+		was := "was carried out"
+		if reply.Refused {
+			was = "was refused"
+		}
+		p.differ(a.Pos, "%s %s: %s", a.name(), was, reply.Text)
+	}
+}

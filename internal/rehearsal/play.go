@@ -280,23 +280,6 @@ func (p *play) act(a *action) error {
 	return nil
 }
 
-// command has the operator say something.
-func (p *play) command(a *action) {
-	cmd, _ := a.command()
-	if p.engine == nil || p.asleep {
-		p.differ(a.Pos, "%s: the controller is off", a.name())
-		return
-	}
-	reply := p.turn(cmd)
-	if reply.Refused != a.Refused.V {
-		was := "was carried out"
-		if reply.Refused {
-			was = "was refused"
-		}
-		p.differ(a.Pos, "%s %s: %s", a.name(), was, reply.Text)
-	}
-}
-
 // reload puts another configuration in place.
 func (p *play) reload(a *action) error {
 	cfg, err := a.Config.Config(config.Options{Instance: "rehearsal"})
