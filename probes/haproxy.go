@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,8 +16,9 @@ import (
 
 // HAProxy reads HAProxy's statistics page. A page that cannot be had is judged
 // as by [HTTP]; one that says that no backend is up is down. It gives figures:
-// the open sessions of the backends, the bytes that they carry in a second (from
-// two readings that follow each other), and the load: sessions by what the
+// the open sessions of the backends, the bytes that they carry in a second (over
+// the last ten: HAProxy counts those of a session that lasts every five seconds,
+// and only with `option contstats`), and the load: sessions by what the
 // servers, or else the backends, are made for. Create it with [NewHAProxy].
 type HAProxy struct {
 	page HTTP
@@ -28,7 +30,9 @@ type HAProxy struct {
 
 	born  time.Time // what readings are timed from
 	mu    sync.Mutex
-	rates map[netip.Addr]rate
+	rates map[netip.Addr]*window
+	// span is the time that a rate is taken over.
+	span time.Duration
 }
 
 // NewHAProxy makes the probe. Of the page its URL, to which ";csv" is added
@@ -41,7 +45,7 @@ func NewHAProxy(page HTTP) *HAProxy {
 		page.URL += ";csv"
 	}
 	page.Status, page.Body, page.Redirects = []StatusRange{{200, 200}}, "", 0
-	return &HAProxy{page: page, born: time.Now(), rates: make(map[netip.Addr]rate)}
+	return &HAProxy{page: page, born: time.Now(), rates: make(map[netip.Addr]*window), span: rateSpan}
 }
 
 // maxStats bounds a page, in octets: that of some ten thousand servers.
@@ -99,21 +103,60 @@ func (p *HAProxy) probe(ctx context.Context, addr netip.Addr, cert *certificate)
 	return c
 }
 
-// rate gives the bytes per second since the last reading of an address.
+// rate gives the bytes per second that an address has carried lately.
 func (p *HAProxy) rate(addr netip.Addr, count float64) *float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := p.rates[addr]
-	r.add(count, time.Since(p.born))
-	if _, known := p.rates[addr]; known || len(p.rates) < maxAddrs {
-		p.rates[addr] = r
+	w := p.rates[addr]
+	if w == nil {
+		if len(p.rates) >= maxAddrs {
+			return nil
+		}
+		w = &window{}
+		p.rates[addr] = w
 	}
-	return r.perSecond
+	return w.add(count, time.Since(p.born), p.span)
 }
 
 // maxAddrs bounds the addresses that are remembered: a node has one of each
 // family, and its former ones (A7).
 const maxAddrs = 8
+
+// rateSpan is twice the time in which HAProxy counts what a session that lasts
+// has carried.
+const rateSpan = 10 * time.Second
+
+// window has the readings of a counter within a span, and the last before it.
+type window struct {
+	readings []reading
+}
+
+type reading struct {
+	count float64
+	at    time.Duration
+}
+
+// add enters a reading, and gives the bytes per second since the one that is at
+// least a span old; nil until there is one, and where the counter has begun anew.
+func (w *window) add(count float64, at, span time.Duration) *float64 {
+	n := len(w.readings)
+	switch {
+	case n > 0 && count < w.readings[n-1].count:
+		w.readings = append(w.readings[:0], reading{count, at})
+		return nil
+	case n == 0 || at-w.readings[n-1].at >= leastGap:
+		w.readings = append(w.readings, reading{count, at})
+	}
+	for len(w.readings) > 1 && at-w.readings[1].at >= span {
+		w.readings = slices.Delete(w.readings, 0, 1)
+	}
+	first := w.readings[0]
+	if at-first.at < span {
+		return nil
+	}
+	x := (count - first.count) / (at - first.at).Seconds()
+	return &x
+}
 
 // check judges the backends.
 func (s *proxyStats) check() sites.Check {

@@ -124,6 +124,42 @@ func TestHAProxyRate(t *testing.T) {
 	}
 }
 
+// HAProxy counts in steps of five seconds: between two of them a busy node must
+// not look quiet, nor many times as busy at each.
+func TestHAProxyWindow(t *testing.T) {
+	var w window
+	for i, s := range []struct {
+		count, at float64
+		want      string
+	}{
+		{0, 0, ""},
+		{0, 4, ""},
+		{5000, 5, ""},
+		{5000, 9.9, ""},
+		{10_000, 10, "1 kB/s"},
+		{10_000, 14.9, "1 kB/s"},
+		{15_000, 15, "1 kB/s"},
+		{15_000, 15.1, "1 kB/s"},
+		{20_000, 20, "1 kB/s"},
+		{20_000, 27, "455 B/s"},
+		{20_000, 31, "0 B/s"},
+		{20_000, 100, "0 B/s"},
+		{300, 101, ""},
+		{300, 111, "0 B/s"},
+	} {
+		f := sites.Figures{BytesPerSecond: w.add(s.count, time.Duration(s.at*float64(time.Second)), rateSpan)}
+		if got := f.String(); got != s.want {
+			t.Errorf("reading %d: %q, want %q", i, got, s.want)
+		}
+	}
+	for i := range 1000 {
+		w.add(300, 200*time.Second+time.Duration(i)*100*time.Millisecond, rateSpan)
+	}
+	if n := len(w.readings); n > 25 {
+		t.Errorf("%d readings are kept", n)
+	}
+}
+
 // The probe must not be brought down, or made to hang, by what another machine
 // says it is.
 func FuzzHAProxyStats(f *testing.F) {

@@ -116,7 +116,7 @@ listen stats
 `, web, addr.Port, page))
 	p := NewHAProxy(HTTP{URL: fmt.Sprintf("http://{address}:%d/stats", page)})
 	until(t, p, "unauthorized", func(c sites.Check) bool { return strings.HasPrefix(c.Text, "status 401") })
-	p.Username, p.Password = "probe", "hush"
+	p.Username, p.Password, p.span = "probe", "hush", 6*time.Second
 	c := until(t, p, "up", func(c sites.Check) bool { return c.Outcome == sites.Up })
 	if c.Text != "1 of 1 backends are up" || *c.Figures.Sessions != 0 || *c.Figures.Load != 0 {
 		t.Errorf("idle: %q, %s", c.Text, c.Figures)

@@ -24,9 +24,9 @@ func (c *commands) statusCommand() *cobra.Command {
 		Long: `Show what is wrong, then every site with its nodes and answers.
 
 STATE of a node is pending, up, failing, out, recovering, returning,
-maintenance or disabled; FOR says how long it has been in it. Where probes find
-it out (haproxy, heartbeat), OPEN is the sessions on it, TRAFFIC what it carries,
-and LOAD how busy it is: 0 is idle.`,
+maintenance or disabled; FOR says how long it has been in it. Where probes of
+type haproxy or heartbeat find it out, OPEN is the sessions on it, TRAFFIC what
+it carries, and LOAD how busy it is (0 is idle).`,
 		Args: noArguments, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	cmd.RunE = c.asking(func(ctx context.Context, client *api.Client, _ []string) error {
