@@ -16,8 +16,6 @@ import (
 	"github.com/dnsteer/dnsteer/sites"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 // listener is a set of heartbeats in a bubble, with one node.
 type listener struct {
 	*Heartbeats
@@ -66,10 +64,10 @@ func TestHeartbeat(t *testing.T) {
 			l.report(t, Report{})
 			time.Sleep(90 * time.Second)
 		}, want{sites.Down, CauseStale}, "the last report came 1m30s ago"},
-		{"it says that it is not well", func(t *testing.T, l *listener) { l.report(t, Report{Healthy: ptr(false)}) }, want{sites.Down, CauseUnhealthy}, "it reports that it is not healthy"},
+		{"it says that it is not well", func(t *testing.T, l *listener) { l.report(t, Report{Healthy: new(false)}) }, want{sites.Down, CauseUnhealthy}, "it reports that it is not healthy"},
 		{"and that it is again", func(t *testing.T, l *listener) {
-			l.report(t, Report{Healthy: ptr(false)})
-			l.report(t, Report{Healthy: ptr(true)})
+			l.report(t, Report{Healthy: new(false)})
+			l.report(t, Report{Healthy: new(true)})
 		}, want{sites.Up, ""}, "reported 0s ago"},
 		{"a reload keeps what was said", func(t *testing.T, l *listener) {
 			l.report(t, Report{})
@@ -147,14 +145,14 @@ func TestHeartbeatFigures(t *testing.T) {
 			want string
 		}{
 			{0, Report{}, ""},
-			{0, Report{Sessions: ptr(int64(12)), Load: ptr(0.4), Bytes: ptr(int64(1000))}, "12 sessions, load 0.40"},
-			{10 * time.Second, Report{Bytes: ptr(int64(1_201_000))}, "120 kB/s"},
-			{100 * time.Millisecond, Report{Bytes: ptr(int64(1_201_000))}, "120 kB/s"},
-			{9900 * time.Millisecond, Report{Bytes: ptr(int64(1_201_000))}, "0 B/s"},
-			{10 * time.Second, Report{Bytes: ptr(int64(500))}, ""},
-			{10 * time.Second, Report{Bytes: ptr(int64(20_500))}, "2 kB/s"},
+			{0, Report{Sessions: new(int64(12)), Load: new(0.4), Bytes: new(int64(1000))}, "12 sessions, load 0.40"},
+			{10 * time.Second, Report{Bytes: new(int64(1_201_000))}, "120 kB/s"},
+			{100 * time.Millisecond, Report{Bytes: new(int64(1_201_000))}, "120 kB/s"},
+			{9900 * time.Millisecond, Report{Bytes: new(int64(1_201_000))}, "0 B/s"},
+			{10 * time.Second, Report{Bytes: new(int64(500))}, ""},
+			{10 * time.Second, Report{Bytes: new(int64(20_500))}, "2 kB/s"},
 			{10 * time.Second, Report{}, ""},
-			{10 * time.Second, Report{Healthy: ptr(false), Sessions: ptr(int64(1))}, "1 session"},
+			{10 * time.Second, Report{Healthy: new(false), Sessions: new(int64(1))}, "1 session"},
 		}
 		for i, s := range steps {
 			time.Sleep(s.wait)
@@ -202,13 +200,13 @@ func TestReportValidate(t *testing.T) {
 	nan := 0.0
 	nan /= nan
 	for name, r := range map[string]Report{
-		"load": {Load: ptr(-0.1)}, "load ": {Load: &nan}, "load  ": {Load: ptr(1e9)}, "sessions": {Sessions: ptr(int64(-1))}, "bytes": {Bytes: ptr(int64(-1))},
+		"load": {Load: new(-0.1)}, "load ": {Load: &nan}, "load  ": {Load: new(1e9)}, "sessions": {Sessions: new(int64(-1))}, "bytes": {Bytes: new(int64(-1))},
 	} {
 		if err := r.Validate(); err == nil || !strings.HasPrefix(err.Error(), strings.TrimSpace(name)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := (&Report{Load: ptr(0.4), Sessions: ptr(int64(0)), Bytes: ptr(int64(0))}).Validate(); err != nil {
+	if err := (&Report{Load: new(0.4), Sessions: new(int64(0)), Bytes: new(int64(0))}).Validate(); err != nil {
 		t.Error(err)
 	}
 }
@@ -221,7 +219,7 @@ func TestHeartbeatsAtOnce(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 200 {
-				l.report(t, Report{Bytes: ptr(int64(1))})
+				l.report(t, Report{Bytes: new(int64(1))})
 				if c := l.look(t, time.Second); c.Outcome != sites.Up && c.Cause != string(CauseAwaited) {
 					t.Errorf("%+v", c)
 				}

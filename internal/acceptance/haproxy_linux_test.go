@@ -302,7 +302,6 @@ services: [{hosts: [app.example.lan]}]
 	t.Logf("clients were sent %.1f MB in all", float64(p.carried.Load())/1e6)
 }
 
-
 // serveResolver answers every question on an address, and gives it with its port.
 func serveResolver(t *testing.T, addr string) string {
 	t.Helper()

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -53,7 +53,7 @@ func (h *Handler) heartbeat(w http.ResponseWriter, r *http.Request) error {
 // unknownSender answers one that is not whom it says.
 func (h *Handler) unknownSender(w http.ResponseWriter, r *http.Request, err error) error {
 	if !h.wrong.allow(senderOf(r.RemoteAddr), time.Now()) {
-		w.Header().Set("Retry-After", fmt.Sprint(int(wrongWithin/time.Second)))
+		w.Header().Set("Retry-After", strconv.Itoa(int(wrongWithin/time.Second)))
 		return problem(http.StatusTooManyRequests, "too many reports with a wrong token or name; a right one is taken at any time")
 	}
 	switch {

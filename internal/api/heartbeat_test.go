@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -186,7 +187,9 @@ func TestHeartbeatOverSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Shutdown(t.Context())
-	c := &http.Client{Transport: &http.Transport{Dial: func(string, string) (net.Conn, error) { return net.Dial("unix", path) }}}
+	c := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}}}
 	defer c.CloseIdleConnections()
 	if status, _, _ := send(t, c, "http://dnsteer/api/v1/heartbeat/berlin/a", "Bearer "+token, `{"sessions": 1}`); status != 204 {
 		t.Errorf("%d", status)

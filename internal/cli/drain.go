@@ -26,15 +26,15 @@ type drained struct {
 	Waited   time.Duration `json:"waited_ns"`
 }
 
-// statuser is what draining asks of a controller.
-type statuser interface {
+// looker is what draining asks of a controller.
+type looker interface {
 	Status(ctx context.Context) (api.Status, error)
 }
 
 // drain waits until no session is open on the nodes of a site, or on one of them,
 // that were just taken out.
 type drain struct {
-	ask        statuser
+	ask        looker
 	site, node string // node "" for all of the site
 	within     time.Duration
 	progress   io.Writer

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -244,12 +245,7 @@ func (b *builder) doubtLoads(k *siteKeys, s *sites.Site) {
 
 // measured says whether a probe of the node gives figures of its work.
 func measured(n *sites.Node) bool {
-	for _, p := range n.Probes {
-		if GivesFigures(p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Probes, GivesFigures)
 }
 
 // GivesFigures says whether a probe is of a type that finds out figures of a
