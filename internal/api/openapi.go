@@ -83,6 +83,9 @@ func (op *operation) describe(pattern string, s *schemas) object {
 		media = op.media
 	}
 	responses := object{"200": object{"description": "Done.", "content": object{media: object{"schema": schema}}}}
+	if op.reply == nil && op.media == "" {
+		responses = object{"204": object{"description": "Done."}}
+	}
 	problems := append([]int{http.StatusMisdirectedRequest, http.StatusInternalServerError, http.StatusServiceUnavailable}, op.problems...)
 	if role != anybody {
 		problems = append(problems, http.StatusUnauthorized, http.StatusForbidden)

@@ -113,6 +113,9 @@ func (d *description) answer(pattern string, w *httptest.ResponseRecorder) []str
 	method, path, _ := strings.Cut(pattern, " ")
 	media, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
 	schema := at(d.doc, "paths", path, strings.ToLower(method), "responses", fmt.Sprint(w.Code), "content", media, "schema")
+	if w.Code == http.StatusNoContent && w.Body.Len() == 0 && at(d.doc, "paths", path, strings.ToLower(method), "responses", "204") != nil {
+		return nil
+	}
 	if schema == nil {
 		return []string{fmt.Sprintf("%d with %s is not described", w.Code, media)}
 	}
@@ -137,7 +140,8 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	requests := regexp.MustCompile(`(?m)^(GET|POST|DELETE) \S+( \{.*)?$`).FindAllString(string(text), -1)
-	requests = append(requests, "GET /api/v1/status", "GET /api/v1/session", "POST /api/v1/login {}", "POST /api/v1/logout", "POST /api/v1/logout?everywhere=x", "GET /api/v1/openapi.json", "GET /api/v1/events/stream?after=0")
+	requests = append(requests, "GET /api/v1/status", "GET /api/v1/session", "POST /api/v1/login {}", "POST /api/v1/logout", "POST /api/v1/logout?everywhere=x", "GET /api/v1/openapi.json", "GET /api/v1/events/stream?after=0",
+		"POST /api/v1/heartbeat/berlin/a {}")
 	seen := map[string]bool{}
 	for _, line := range requests {
 		method, rest, _ := strings.Cut(line, " ")
@@ -225,6 +229,7 @@ func TestRolesAreHeld(t *testing.T) {
 		"GET /api/v1/events": auth.Viewer, "GET /api/v1/events/stream": auth.Viewer, "GET /api/v1/history/{site}": auth.Viewer,
 		"GET /api/v1/history/{site}/{node}": auth.Viewer, "POST /api/v1/commands": auth.Operator,
 		"POST /api/v1/probe/{site}/{node}": auth.Operator, "POST /api/v1/reload": auth.Admin,
+		"POST /api/v1/heartbeat/{site}/{node}": auth.Nobody,
 	}
 	f := &fake{}
 	h := f.handler()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -91,6 +92,10 @@ func operations() map[string]operation {
 		"POST /api/v1/probe/{site}/{node}": {
 			summary: "Run all probes of a node once, now, and show what each saw.", reply: ProbeReport{},
 			params: []parameter{site, node}, problems: []int{missing},
+		},
+		"POST /api/v1/heartbeat/{site}/{node}": {
+			summary: "A node reports that it lives, with the bearer token of its heartbeat probe, and how much it does.", body: probes.Report{},
+			params: []parameter{site, node}, problems: []int{bad, http.StatusUnauthorized, missing, large, http.StatusTooManyRequests},
 		},
 		"POST /api/v1/reload": reload,
 		"POST /-/reload":      reload,

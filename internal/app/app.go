@@ -63,6 +63,7 @@ type App struct {
 	keeper   *keeper
 	loop     *loop
 	runner   *probes.Runner
+	beats    *probes.Heartbeats
 	names    *names
 	hub      *hub
 	past     past
@@ -147,8 +148,11 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	a.keeper.use(&cfg.Sites)
 	a.loop.record = a.keeper.record
 	a.loop.engine = engine.New(a.instant(), &cfg.Sites, saved, seed(cfg.Instance))
+	a.beats = probes.NewHeartbeats(clock.Boot)
+	a.beats.Use(cfg.Heartbeats())
+	a.loop.blind = a.beats.Restart
 	a.runner = probes.NewRunner(probes.RunnerConfig{
-		Now: clock.Boot, Deliver: a.loop.deliver, Limit: a.room(cfg), Log: a.log,
+		Now: clock.Boot, Deliver: a.loop.deliver, Limit: a.room(cfg), Log: a.log, Heartbeats: a.beats,
 	})
 	a.keeper.start()
 	a.prepareAPI(state.Values)

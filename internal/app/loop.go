@@ -44,6 +44,9 @@ type loop struct {
 	learn func(now sites.Instant, done []engine.Finished, subjects bool)
 	// decided is told how long a change of answers took, from when it was due.
 	decided func(time.Duration)
+	// blind is told when the controller was blind until now, before anything is
+	// asked (O5); it may be nil.
+	blind func()
 	// alive is told after each turn of run that the loop turns, at least every
 	// pace.
 	alive func()
@@ -169,6 +172,9 @@ func (l *loop) turn(in engine.Input) *sites.Reply {
 
 func (l *loop) follow(now sites.Instant, t engine.Turn) {
 	m := l.engine.Machine()
+	if t.Blind && l.blind != nil {
+		l.blind()
+	}
 	l.publish(m, t.Touched)
 	for _, run := range t.Runs {
 		l.start(run)
