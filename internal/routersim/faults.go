@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Faults are the ways in which the router fails. Numbers of requests count from
-// when they are set, beginning with 1; logins count.
+// Faults are the ways in which the router fails.
 type Faults struct {
 	// Torn sends replies in pieces of random size.
 	Torn bool
@@ -21,21 +20,45 @@ type Faults struct {
 	ReadOnly bool
 	// Hang takes connections and never answers.
 	Hang bool
-	// HangAt: that request is carried out and not answered, nor is any other of
-	// the session.
-	HangAt int
-	// CutAt ends the connection in place of carrying out that request.
-	CutAt int
-	// LoseReplyAt carries it out and ends the connection in place of the reply.
-	LoseReplyAt int
-	// HalfReplyAt carries it out and ends the connection within the reply.
-	HalfReplyAt int
-	// TrapAt refuses that request for no reason that lasts.
-	TrapAt int
-	// TrapAfterAt carries that request out and says that it failed.
-	TrapAfterAt int
 	// SlowWrites is how long the flash memory takes for a change.
 	SlowWrites time.Duration
+	// Each, if not nil, is asked before each request of a session what becomes
+	// of it, and may meddle with the router before.
+	Each func(Request) Fate
+}
+
+// Request is what somebody asks of the router.
+type Request struct {
+	// N counts the requests since the faults were set, beginning with 1.
+	N       int
+	Command string // "/ip/dns/static/add"
+	Args    map[string]string
+	Writes  bool // it changes something
+}
+
+// Fate is what becomes of a request.
+type Fate uint8
+
+// The fates.
+const (
+	Answered       Fate = iota // as it should be
+	Cut                        // the connection ends, nothing is done
+	LostReply                  // it is carried out, and the connection ends before the reply
+	HalfReply                  // and within the reply
+	HangNow                    // nothing is done and nothing more said in this session
+	HangAfter                  // it is carried out, and nothing more said in this session
+	Refused                    // "action failed (6)", nothing is done
+	RefusedButDone             // the same said, but it is carried out
+)
+
+// At gives the n-th request a fate, and all others none.
+func At(n int, f Fate) func(Request) Fate {
+	return func(r Request) Fate {
+		if r.N == n {
+			return f
+		}
+		return Answered
+	}
 }
 
 // SetFaults sets what goes wrong from now on; the zero value is nothing.

@@ -27,12 +27,6 @@ type session struct {
 	dead      bool // see HalfOpen; under the router's lock
 }
 
-// wants is what becomes of one request.
-type wants struct {
-	Faults
-	cut, hang, lose, half, trap, trapAfter bool
-}
-
 func (r *Router) serve(conn net.Conn, secure bool) {
 	s := &session{r: r, raw: conn, conn: conn, via: "api"}
 	if secure {
@@ -101,38 +95,62 @@ func (r *Router) leave(s *session) {
 }
 
 // next counts a request and says what becomes of it.
-func (s *session) next() wants {
+func (s *session) next(words []string) (Faults, Fate) {
 	r := s.r
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.calls++
 	r.total++
-	f, n := r.faults, r.calls
-	return wants{
-		f, n == f.CutAt, s.dead || f.Hang || n == f.HangAt, n == f.LoseReplyAt, n == f.HalfReplyAt, n == f.TrapAt, n == f.TrapAfterAt,
+	f := r.faults
+	request := Request{N: r.calls, Command: words[0], Args: map[string]string{}, Writes: writes(words[0])}
+	r.mu.Unlock()
+	if f.Each == nil {
+		return f, Answered
 	}
+	for _, a := range arguments(words[1:]) {
+		request.Args[a.key] = a.value
+	}
+	return f, f.Each(request)
 }
 
 // answer carries out one request, or several that wait; false ends the session.
 func (s *session) answer(words []string) bool {
-	w := s.next()
-	if w.cut || (w.Hang || s.isDead()) && s.silent() {
+	faults, fate := s.next(words)
+	switch {
+	case faults.Hang || fate == HangNow || s.isDead():
+		s.silent()
+		return false
+	case fate == Cut:
 		return false
 	}
-	replies := [][][]string{s.reply(words, w)}
-	for w.Interleave && s.in.Buffered() > 0 {
+	replies := [][][]string{s.reply(words, faults, fate)}
+	for faults.Interleave && s.in.Buffered() > 0 {
 		more, err := readSentence(s.in, s.user == "")
 		if err != nil {
 			return false
 		}
 		if len(more) > 0 {
-			replies = append(replies, s.reply(more, s.next()))
+			replies = append(replies, s.reply(more, faults, Answered))
 		}
 	}
-	if w.lose || w.hang && s.silent() {
+	out := interleave(replies)
+	switch {
+	case fate == HangAfter || s.isDead():
+		s.silent()
 		return false
+	case fate == LostReply:
+		return false
+	case fate == HalfReply:
+		_, _ = s.conn.Write(out[:(len(out)+1)/2]) // the end follows
+		return false
+	case faults.Torn:
+		return writeTorn(s.conn, out) == nil && !fatal(out)
 	}
-	var out []byte
+	_, err := s.conn.Write(out)
+	return err == nil && !fatal(out)
+}
+
+// interleave writes a sentence of each reply in turn.
+func interleave(replies [][][]string) (out []byte) {
 	for i := 0; len(replies) > 0; i++ {
 		at := i % len(replies)
 		out = appendSentence(out, replies[at][0]...)
@@ -140,15 +158,7 @@ func (s *session) answer(words []string) bool {
 			replies = slices.Delete(replies, at, at+1)
 		}
 	}
-	if w.half {
-		_, _ = s.conn.Write(out[:(len(out)+1)/2]) // the end follows
-		return false
-	}
-	if w.Torn {
-		return writeTorn(s.conn, out) == nil && !fatal(out)
-	}
-	_, err := s.conn.Write(out)
-	return err == nil && !fatal(out)
+	return out
 }
 
 func fatal(out []byte) bool { return bytes.Contains(out, []byte("\x06!fatal")) }
@@ -160,13 +170,10 @@ func (s *session) isDead() bool {
 }
 
 // silent waits, deaf, until the connection ends.
-func (s *session) silent() bool {
-	_, _ = io.Copy(io.Discard, s.conn) // until somebody closes it
-	return true
-}
+func (s *session) silent() { _, _ = io.Copy(io.Discard, s.raw) }
 
 // reply gives the sentences that answer a request, with its tag.
-func (s *session) reply(words []string, w wants) [][]string {
+func (s *session) reply(words []string, faults Faults, fate Fate) [][]string {
 	tag := ""
 	words = slices.DeleteFunc(words, func(w string) bool {
 		if strings.HasPrefix(w, ".tag=") {
@@ -185,16 +192,16 @@ func (s *session) reply(words []string, w wants) [][]string {
 		out = [][]string{{"!fatal", "not logged in"}}
 	case words[0] == "/quit":
 		out = [][]string{{"!fatal", "session terminated on request"}}
-	case w.trap:
+	case fate == Refused:
 		out = trap("action failed (6)", "4")
 	default:
-		s.r.wait(words[0], w.SlowWrites)
-		out = s.r.run(words, caller{s.user, s.via, w.ReadOnly})
-		if w.trapAfter {
+		s.r.wait(words[0], faults.SlowWrites)
+		out = s.r.run(words, caller{s.user, s.via, faults.ReadOnly})
+		if fate == RefusedButDone {
 			out = trap("action failed (6)", "4")
 		}
 	}
-	if w.Unknown {
+	if faults.Unknown {
 		out = append([][]string{{"!news", "=of=a later version", "bare"}}, out...)
 	}
 	if s.user == "" {

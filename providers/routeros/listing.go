@@ -16,7 +16,6 @@ type listing struct {
 	rows  map[string]row // by ID
 	asRow map[string]bool
 	onlyA []string // names of ours that have A records and no other
-	asked bool
 }
 
 // fullPrint is what was learnt when the whole table was read.
@@ -126,7 +125,7 @@ func (p *Provider) judge(asked map[string]bool, rows []row) providers.Listing {
 	if p.session != nil {
 		v = p.session.version
 	}
-	p.last = listing{rows: make(map[string]row, len(rows)), asRow: map[string]bool{}, asked: true}
+	p.last = listing{rows: make(map[string]row, len(rows)), asRow: map[string]bool{}}
 	for w, s := range p.full.around {
 		p.last.asRow[w] = s.asRow(v)
 	}

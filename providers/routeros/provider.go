@@ -65,10 +65,11 @@ func New(c Config) (*Provider, error) {
 	}, nil
 }
 
-// begin waits for the turn.
+// begin waits for the turn, and ends a session that is dead.
 func (p *Provider) begin(ctx context.Context) (end func(), err error) {
 	select {
 	case p.turn <- struct{}{}:
+		p.probe(ctx)
 		return func() { <-p.turn }, nil
 	case <-ctx.Done():
 		return nil, fmt.Errorf("another request is under way: %w", context.Cause(ctx))
@@ -77,11 +78,8 @@ func (p *Provider) begin(ctx context.Context) (end func(), err error) {
 
 // Close ends the session.
 func (p *Provider) Close() error {
-	end, err := p.begin(context.Background())
-	if err != nil {
-		return err
-	}
-	defer end()
+	p.turn <- struct{}{}
+	defer func() { <-p.turn }()
 	p.drop()
 	return nil
 }

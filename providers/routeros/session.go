@@ -155,15 +155,6 @@ func answer(challenge string, password providers.Secret) (string, error) {
 // reads is asked once more where the kept session turns out to be over.
 func (p *Provider) do(ctx context.Context, r request, reads bool) (*lib.Reply, error) {
 	kept := p.session != nil
-	if kept && time.Since(p.session.used) >= p.limits.idle {
-		// A session that a firewall has forgotten would cost the whole limit of
-		// the request; this costs a moment.
-		ping := request{[]string{"/system/identity/print"}, p.limits.ping, maxReply}
-		if _, err := p.session.run(ctx, ping); ended(err) {
-			p.drop()
-			kept = false
-		}
-	}
 	if err := p.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -177,6 +168,18 @@ func (p *Provider) do(ctx context.Context, r request, reads bool) (*lib.Reply, e
 		return p.do(ctx, r, false)
 	}
 	return nil, err
+}
+
+// probe ends a session that was idle and does not answer: one that a firewall
+// has forgotten would cost the whole limit of a request.
+func (p *Provider) probe(ctx context.Context) {
+	if p.session == nil || time.Since(p.session.used) < p.limits.idle {
+		return
+	}
+	ping := request{[]string{"/system/identity/print"}, p.limits.ping, maxReply}
+	if _, err := p.session.run(ctx, ping); ended(err) {
+		p.drop()
+	}
 }
 
 // connect makes a session where there is none.
