@@ -26,7 +26,10 @@ type Input struct {
 	// Emptied are names that are to have no address at this moment
 	// (`on_empty: remove`): the delete guard does not hold them.
 	Emptied []string
-	Policy  Policy
+	// Leave are RRsets whose drift stands for the moment, as if KeepDrift were set
+	// for them.
+	Leave  []Key
+	Policy Policy
 }
 
 // Policy is a filter on the plan.

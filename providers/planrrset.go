@@ -19,9 +19,9 @@ func (p *planner) rrset(s *rrset) {
 	if p.conflicts(s) {
 		return
 	}
-	if drifted && p.in.Policy.KeepDrift && slices.EqualFunc(s.missing(), s.last, p.equal) {
+	if drifted && (p.in.Policy.KeepDrift || slices.Contains(p.in.Leave, s.key)) && slices.EqualFunc(s.missing(), s.last, p.equal) {
 		if c := p.change(s); !c.Empty() {
-			p.hold(s.key, "drift", "somebody has changed it there, and the configuration says to leave that")
+			p.hold(s.key, "drift", "somebody has changed it there, and that stands for the moment")
 		}
 		return
 	}

@@ -17,9 +17,9 @@ type Round struct {
 	// Keep makes the journal last, before the write that makes it true; nil for
 	// targets with marks. Nothing is written when it fails.
 	Keep func(ctx context.Context, owned []Record) error
-	// Ready is asked before the first write; nil is always ready. Nothing is
-	// written when it fails.
-	Ready func(ctx context.Context) error
+	// Ready is told before the writes of each listing what is to be changed; nil is always
+	// ready. Nothing is written when it fails.
+	Ready func(ctx context.Context, changes []Change) error
 	// Deadline of each call; 0 for none.
 	Deadline time.Duration
 	// Stale, asked between two changes, says that something newer is to be
@@ -122,8 +122,8 @@ const refusals = 3
 // apply carries out the plan. changed is a change that met another state than
 // the listed one; failed are changes that the target refuses; err ends the round.
 func (r *Round) apply(ctx context.Context, out *Outcome) (changed, failed, err error) {
-	if r.Ready != nil && out.Writes == 0 {
-		if err := r.Ready(ctx); err != nil {
+	if r.Ready != nil {
+		if err := r.Ready(ctx, out.Last.Changes); err != nil {
 			return nil, nil, fmt.Errorf("store what is to be pushed: %w", err)
 		}
 	}
