@@ -33,6 +33,7 @@ type eye struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
 	sees map[providers.Key]bool
+	late bool          // what is not seen is overdue
 	took time.Duration // the last push, until it was seen
 	// proof has who was seen to answer an RRset since it is desired.
 	proof map[providers.Key][]netip.Addr
@@ -157,7 +158,7 @@ func (e *eye) watch(servers []netip.AddrPort, sets []set) {
 	if e.stop != nil {
 		e.stop()
 	}
-	e.stop = stop
+	e.stop, e.late = stop, false
 	for _, s := range sets {
 		e.sees[s.key] = false
 	}
@@ -196,6 +197,9 @@ func (e *eye) run(ctx context.Context, servers []netip.AddrPort, sets []set) {
 		}
 		if !told && time.Since(start) >= late {
 			told, pause = true, askSlow
+			e.mu.Lock()
+			e.late = true
+			e.mu.Unlock()
 			e.m.problem(slotVisible, sites.Warning, fmt.Sprintf("What was pushed to %s cannot be seen after %s: %s. Clients may still get the old answer: check that they ask this server, and that nothing on it hides the record.", e.m.title(), late, last), false)
 		}
 		select {
@@ -241,7 +245,7 @@ func (e *eye) ask(ctx context.Context, server netip.AddrPort, s set) (bool, stri
 func (e *eye) state(k providers.Key) *bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if v, ok := e.sees[k]; ok {
+	if v, ok := e.sees[k]; ok && (v || e.late) {
 		return &v
 	}
 	return nil
@@ -288,6 +292,13 @@ func (m *member) proof(resolver netip.Addr) (Proof, bool) {
 		for _, a := range m.desired.Nodes[r.Name] {
 			if sites.FamilyOf(a) == key.Family {
 				expect = append(expect, a)
+			}
+		}
+		// Until a move has come there, and everywhere, what was there before is ours
+		// as well.
+		for _, k := range append(fromKept(m.kept.Last), m.desired.Records...) {
+			if k.Key() == key && !slices.Contains(expect, k.Addr) {
+				expect = append(expect, k.Addr)
 			}
 		}
 		return Proof{Name: r.Name, V6: key.Family == sites.IPv6, Expect: expect}, true

@@ -108,7 +108,7 @@ func (m *member) rouse() {
 // want takes what is to be there from now on.
 func (m *member) want(d Desired) {
 	m.mu.Lock()
-	same := m.known && slices.Equal(m.desired.Records, d.Records) && slices.Equal(m.desired.Emptied, d.Emptied)
+	same := m.known && slices.Equal(m.desired.Records, d.Records) && slices.Equal(m.desired.Emptied, d.Emptied) && slices.Equal(m.desired.Unknown, d.Unknown)
 	m.desired = d
 	m.known = true
 	m.eye.desire(d.Records)
@@ -279,7 +279,7 @@ func (m *member) make(free bool) *providers.Round {
 	return &providers.Round{
 		Provider: m.provider,
 		Input: providers.Input{
-			Desired: m.desired.Records, Emptied: m.desired.Emptied, Traits: m.traits,
+			Desired: m.desired.Records, Emptied: m.desired.Emptied, Untouched: m.desired.Unknown, Traits: m.traits,
 			Owned: fromKept(m.kept.Owned), Last: m.kept.last(), Leave: m.leave(time.Now()),
 			Policy: providers.Policy{CreateOnly: m.target.CreateOnly, DeleteGuard: guard, KeepDrift: m.target.Drift != Repair},
 		},

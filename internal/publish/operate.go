@@ -155,7 +155,7 @@ func (p *Publisher) Purge(ctx context.Context, name string, o Order, do bool) (f
 	err = p.each(name, func(m *member) error {
 		var all []providers.Entry
 		look := func(r *providers.Round) {
-			r.Desired, r.Emptied, r.Input.Last, r.Leave = nil, nil, nil, nil
+			r.Desired, r.Emptied, r.Input.Last, r.Leave, r.Untouched = nil, nil, nil, nil, nil
 			r.Policy = providers.Policy{DeleteGuard: 100}
 			r.DryRun = true
 		}

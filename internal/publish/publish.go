@@ -91,6 +91,8 @@ type Desired struct {
 	Records []providers.Record
 	// Emptied are names that are to have no address now (`on_empty: remove`).
 	Emptied []string
+	// Unknown are names whose answer is not known: they are left as they are.
+	Unknown []string
 	// Nodes are the addresses of the nodes that may serve a name, by name:
 	// records of others with those can be adopted.
 	Nodes map[string][]netip.Addr
@@ -125,55 +127,73 @@ func New(d Deps) *Publisher {
 	return p
 }
 
-// Use puts a configuration in place. Targets that stay as they are go on; others
-// are stopped and begin anew, once what they were about has ended. It dials
-// nothing and waits for nothing. Errors are of targets that cannot be made; no
-// change is made then.
+// Change is another configuration, ready to be put in place.
+type Change struct {
+	p       *Publisher
+	targets []*target
+	fresh   []*member
+	old     map[string]*member
+}
+
+// Use prepares a configuration and puts it in place.
 func (p *Publisher) Use(list []Target) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	old := map[string]*member{}
-	for _, t := range p.targets {
-		for _, m := range t.members {
-			old[m.key] = m
-		}
+	c, err := p.Prepare(list)
+	if err == nil {
+		c.Commit()
+	}
+	return err
+}
+
+// Prepare does all of a change of the configuration that can fail. It dials
+// nothing and changes nothing. One change is prepared and committed at a time.
+func (p *Publisher) Prepare(list []Target) (*Change, error) {
+	c := &Change{p: p, old: map[string]*member{}}
+	for _, m := range p.find("") {
+		c.old[m.key] = m
 	}
 	stored := p.deps.Store.Get()
-	var fresh []*member
-	targets := make([]*target, 0, len(list))
 	for _, spec := range list {
 		t := &target{Target: spec}
 		for i := range spec.Servers {
-			m, err := p.member(t, &spec.Servers[i], old, stored)
+			m, err := p.member(t, &spec.Servers[i], c.old, stored)
 			if err != nil {
-				return fmt.Errorf("target %s: %w", spec.Name, err)
+				return nil, fmt.Errorf("target %s: %w", spec.Name, err)
 			}
-			if m.old != nil || old[m.key] == nil {
-				fresh = append(fresh, m)
+			if c.old[m.key] != m {
+				c.fresh = append(c.fresh, m)
 			}
 			t.members = append(t.members, m)
 		}
-		targets = append(targets, t)
+		c.targets = append(c.targets, t)
 	}
+	return c, nil
+}
+
+// Commit puts it in place. Targets that stay as they are go on; others are
+// stopped and begin anew, once what they were about has ended. It waits for
+// nothing.
+func (c *Change) Commit() {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	stay := map[*member]bool{}
-	for _, t := range targets {
+	for _, t := range c.targets {
 		for _, m := range t.members {
 			stay[m] = true
 			m.configure(&t.Target)
 		}
 	}
-	for _, m := range old {
+	for _, m := range c.old {
 		if !stay[m] {
 			m.stop()
 		}
 	}
-	p.targets = targets
+	p.targets = c.targets
 	if !p.closed {
-		for _, m := range fresh {
+		for _, m := range c.fresh {
 			p.all.Go(func() { m.run(p.life) })
 		}
 	}
-	return nil
 }
 
 // member gives the member of a server: the one in place if it stays.

@@ -38,6 +38,7 @@ type View struct {
 	Inspection providers.Inspection
 	Ordered    *Order
 	Plan       providers.Plan
+	Shadows    []providers.Shadow
 	Sets       []ViewSet
 	// Problems that were told and have not ended.
 	Problems []string
@@ -67,7 +68,7 @@ func (m *member) view() View {
 	v := View{
 		Name: m.name, Server: m.server.Name, Kind: m.kind, Site: m.site, Title: m.title(), State: m.state(), Error: st.err,
 		Compared: st.compared, Changed: st.changed, Writes: st.writes, Drifts: m.kept.Drifts,
-		Inspection: st.looked, Ordered: m.kept.Disabled, Plan: st.plan, Sets: m.sets(),
+		Inspection: st.looked, Ordered: m.kept.Disabled, Plan: st.plan, Shadows: st.listing.Shadows, Sets: m.sets(),
 	}
 	if st.err != nil {
 		v.Since = st.since
