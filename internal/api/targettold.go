@@ -125,16 +125,14 @@ func (v *TargetView) Holds() string {
 			right++
 		}
 	}
-	all := fmt.Sprintf("%d records", len(v.Records))
-	if len(v.Records) == 1 {
-		all = "1 record"
-	}
-	switch {
+	switch n := len(v.Records); {
 	case v.Compared.IsZero():
 		return "not read yet"
-	case right == len(v.Records):
-		return all + ", as they should be"
+	case right == n && n == 1:
+		return "1 record, as it should be"
+	case right == n:
+		return fmt.Sprintf("%d records, as they should be", n)
 	default:
-		return fmt.Sprintf("%d of %s as they should be", right, all)
+		return fmt.Sprintf("%d of %d records as they should be", right, n)
 	}
 }
