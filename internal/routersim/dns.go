@@ -26,7 +26,7 @@ func (r *Router) SetUpstream(u Upstream) {
 func (r *Router) listenDNS(ctx context.Context) error {
 	var last error
 	for range 20 { // the TCP port of the same number may be taken
-		udp, err := new(net.ListenConfig).ListenPacket(ctx, "udp", "127.0.0.1:0")
+		udp, err := new(net.ListenConfig).ListenPacket(ctx, "udp", r.o.DNS.String())
 		if err != nil {
 			return fmt.Errorf("simulated router's DNS: %w", err)
 		}

@@ -36,6 +36,9 @@ type Options struct {
 	MaxSessions int
 	// Pace is how long requests take; none where it is zero.
 	Pace Pace
+	// DNS is where it answers, and its API beside it on free ports; a free port of
+	// 127.0.0.1 where it is not set.
+	DNS netip.AddrPort
 }
 
 // Pace is how long requests take: Fast each for the first Burst, then Slow, until
@@ -87,6 +90,9 @@ func New(o Options) (*Router, error) {
 	def(&o.Identity, "router")
 	def(&o.Username, "dnsteer")
 	def(&o.Password, "secret")
+	if !o.DNS.IsValid() {
+		o.DNS = netip.MustParseAddrPort("127.0.0.1:0")
+	}
 	if o.MaxSessions == 0 {
 		o.MaxSessions = 20
 	}
@@ -98,7 +104,8 @@ func New(o Options) (*Router, error) {
 
 // Start begins to listen, on ports of loopback that are free.
 func (r *Router) Start(ctx context.Context) error {
-	r.addrs = [2]string{"127.0.0.1:0", "127.0.0.1:0"}
+	free := netip.AddrPortFrom(r.o.DNS.Addr(), 0).String()
+	r.addrs = [2]string{free, free}
 	if err := r.listenDNS(ctx); err != nil {
 		return err
 	}
