@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -66,7 +65,7 @@ func notFound(err error) bool {
 // A controller without targets would answer about them as if it were broken.
 func TestNoTargets(t *testing.T) {
 	f := &fake{}
-	h := NewHandler(Deps{Reader: f, Operator: f, Historian: f, Health: f, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	h := NewHandler(Deps{Reader: f, Operator: f, Historian: f, Health: f, Log: slog.New(slog.DiscardHandler)})
 	for _, tt := range []struct{ request, want string }{
 		{"GET /api/v1/targets", `{"targets":[]}`},
 		{"GET /api/v1/targets/plan", `{"plans":[]}`},

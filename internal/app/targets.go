@@ -6,12 +6,10 @@ import (
 	"net/netip"
 
 	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/connect"
 	"github.com/dnsteer/dnsteer/internal/publish"
 	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/probes"
-	"github.com/dnsteer/dnsteer/providers"
-	"github.com/dnsteer/dnsteer/providers/rfc2136"
-	"github.com/dnsteer/dnsteer/providers/routeros"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -123,8 +121,9 @@ func (a *App) targetsOf(cfg *config.Config) ([]publish.Target, error) {
 			Name: c.Name, Site: c.Site, Kind: c.Kind(), Reconcile: c.Reconcile, DryRun: c.DryRun,
 			CreateOnly: c.CreateOnly, DeleteGuard: c.DeleteGuard, Drift: publish.Drift(c.Drift), Resolvers: resolversOf(cfg, c.Site),
 		}
-		if err := serversOf(c, &t); err != nil {
-			return nil, err
+		for _, server := range connect.Servers(c) {
+			t.Traits = server.Traits
+			t.Servers = append(t.Servers, publish.Server{Name: server.Name, Connect: server.Connect, Config: server.Config})
 		}
 		if a.opt.provider != nil {
 			a.opt.provider(&t)
@@ -132,26 +131,6 @@ func (a *App) targetsOf(cfg *config.Config) ([]publish.Target, error) {
 		list = append(list, t)
 	}
 	return list, nil
-}
-
-// serversOf says how the servers of a target are spoken to.
-func serversOf(c *config.Target, t *publish.Target) error {
-	switch {
-	case c.RouterOS != nil:
-		t.Traits = routeros.Traits
-		t.Servers = []publish.Server{{Name: c.RouterOS.Address, Config: *c.RouterOS, Connect: func() (providers.Provider, error) {
-			return routeros.New(*c.RouterOS)
-		}}}
-	case c.RFC2136 != nil:
-		p := rfc2136.New(*c.RFC2136)
-		t.Traits = p.Traits()
-		t.Servers = []publish.Server{{Name: c.RFC2136.Server + " " + c.RFC2136.Zone, Config: *c.RFC2136, Connect: func() (providers.Provider, error) {
-			return p, nil
-		}}}
-	default:
-		return fmt.Errorf("target %s: there is nothing in this version that speaks to its kind", c.Name)
-	}
-	return nil
 }
 
 // resolversOf lists a site's resolvers with their ports.

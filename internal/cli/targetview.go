@@ -40,8 +40,11 @@ func targetTable(p *printer, list []api.TargetView, now time.Time) {
 			name += " " + v.Server
 		}
 		rows = append(rows, []cell{
-			{name, plain}, {v.Site, plain}, {strings.ReplaceAll(string(v.State), "_", " "), stateColor(v.State)},
-			{since(v.Compared, now), plain}, {holds(v, now), plain},
+			{name, plain},
+			{v.Site, plain},
+			{strings.ReplaceAll(string(v.State), "_", " "), stateColor(v.State)},
+			{since(v.Compared, now), plain},
+			{holds(v, now), plain},
 		})
 	}
 	p.table("", rows)

@@ -4,8 +4,6 @@
 package connect
 
 import (
-	"fmt"
-
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/providers"
 	"github.com/dnsteer/dnsteer/providers/rfc2136"
@@ -32,14 +30,14 @@ func Servers(t *config.Target) []Server {
 	case t.RouterOS != nil:
 		c := *t.RouterOS
 		return []Server{{
-			Name: c.Address, Config: c, Traits: providers.Traits{Marks: true, TTL: true, Disable: true},
+			Name: c.Address, Config: c, Traits: routeros.Traits,
 			Connect: func() (providers.Provider, error) { return made(routeros.New(c)) },
 		}}
 	case t.RFC2136 != nil:
 		c := *t.RFC2136
 		p := rfc2136.New(c)
 		return []Server{{
-			Name: fmt.Sprintf("%s zone %s", c.Server, c.Zone), Config: c, Traits: p.Traits(),
+			Name: c.Server + " " + c.Zone, Config: c, Traits: p.Traits(),
 			Connect: func() (providers.Provider, error) { return p, nil },
 		}}
 	}

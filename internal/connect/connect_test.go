@@ -30,8 +30,8 @@ func TestServers(t *testing.T) {
 	}{
 		{"router", config.Target{RouterOS: &routeros.Config{Address: "10.1.0.1:8729", Mark: "hq"}}, []string{"10.1.0.1:8729"}, true, false},
 		{"router without a port", config.Target{RouterOS: &routeros.Config{Address: "10.1.0.1", Mark: "hq"}}, []string{"10.1.0.1"}, true, true},
-		{"zone", config.Target{RFC2136: &rfc2136.Config{Server: "10.3.0.1:53", Zone: "lan"}}, []string{"10.3.0.1:53 zone lan"}, false, false},
-		{"zone with marks", config.Target{RFC2136: &rfc2136.Config{Server: "10.3.0.1:53", Zone: "lan", Mark: "hq"}}, []string{"10.3.0.1:53 zone lan"}, true, false},
+		{"zone", config.Target{RFC2136: &rfc2136.Config{Server: "10.3.0.1:53", Zone: "lan"}}, []string{"10.3.0.1:53 lan"}, false, false},
+		{"zone with marks", config.Target{RFC2136: &rfc2136.Config{Server: "10.3.0.1:53", Zone: "lan", Mark: "hq"}}, []string{"10.3.0.1:53 lan"}, true, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string

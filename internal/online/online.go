@@ -46,14 +46,15 @@ const atOnce = 32
 // All looks at everything: witnesses and nodes of each site, the targets, and
 // what more finds. The findings are in the configuration's order.
 func All(ctx context.Context, cfg *config.Config, log *slog.Logger, more ...Check) []Finding {
+	e := eye{cfg, log}
 	var jobs []func() []Finding
 	for i := range cfg.Sites.Sites {
 		s := &cfg.Sites.Sites[i]
 		for _, w := range s.Witnesses {
-			jobs = append(jobs, func() []Finding { return []Finding{witness(ctx, cfg, s, w, log)} })
+			jobs = append(jobs, func() []Finding { return []Finding{e.witness(ctx, s, w)} })
 		}
 		for j := range s.Nodes {
-			jobs = append(jobs, func() []Finding { return node(ctx, cfg, s, &s.Nodes[j], log) })
+			jobs = append(jobs, func() []Finding { return e.node(ctx, s, &s.Nodes[j]) })
 		}
 	}
 	for i := range cfg.Targets {
@@ -80,12 +81,18 @@ func All(ctx context.Context, cfg *config.Config, log *slog.Logger, more ...Chec
 	return list
 }
 
+// eye looks at nodes and witnesses.
+type eye struct {
+	cfg *config.Config
+	log *slog.Logger
+}
+
 // witness asks what proves a site's line.
-func witness(ctx context.Context, cfg *config.Config, s *sites.Site, w sites.Witness, log *slog.Logger) Finding {
+func (e *eye) witness(ctx context.Context, s *sites.Site, w sites.Witness) Finding {
 	f := Finding{About: s.Name + " " + w.Name, Grade: OK}
 	subject := sites.Subject{Site: s.Name, Witness: w.Name, Addr: w.Addr}
-	for _, p := range cfg.Probers(subject) {
-		c := ask(ctx, p, subject, s.Timeout, log)
+	for _, p := range e.cfg.Probers(subject) {
+		c := ask(ctx, p, subject, s.Timeout, e.log)
 		f.Text = told(c)
 		if c.Outcome != sites.Up {
 			f.Grade = Failed
@@ -96,24 +103,24 @@ func witness(ctx context.Context, cfg *config.Config, s *sites.Site, w sites.Wit
 }
 
 // node asks a node as its schedule would, at the first address of each family.
-func node(ctx context.Context, cfg *config.Config, s *sites.Site, n *sites.Node, log *slog.Logger) (list []Finding) {
+func (e *eye) node(ctx context.Context, s *sites.Site, n *sites.Node) (list []Finding) {
 	asked := make(map[sites.Family]bool)
 	for _, addr := range n.Addresses {
 		if f := sites.FamilyOf(addr); !asked[f] {
 			asked[f] = true
-			list = append(list, nodeAt(ctx, cfg, s, n, addr, log))
+			list = append(list, e.nodeAt(ctx, s, n, addr))
 		}
 	}
 	return list
 }
 
-func nodeAt(ctx context.Context, cfg *config.Config, s *sites.Site, n *sites.Node, addr netip.Addr, log *slog.Logger) Finding {
+func (e *eye) nodeAt(ctx context.Context, s *sites.Site, n *sites.Node, addr netip.Addr) Finding {
 	subject := sites.Subject{Site: s.Name, Node: n.Name, Addr: addr}
-	probers := cfg.Probers(subject)
+	probers := e.cfg.Probers(subject)
 	checks := make([]sites.Check, len(probers))
 	var all sync.WaitGroup
 	for i, p := range probers {
-		all.Go(func() { checks[i] = ask(ctx, p, subject, n.Timeout, log) })
+		all.Go(func() { checks[i] = ask(ctx, p, subject, n.Timeout, e.log) })
 	}
 	all.Wait()
 	f := Finding{About: s.Name + "/" + n.Name + " " + addr.String(), Grade: OK}

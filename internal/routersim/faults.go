@@ -16,6 +16,8 @@ type Faults struct {
 	// Deny is an address list that the client is not in: connections are taken
 	// and closed.
 	Deny bool
+	// DenyNext denies that many connections, as Deny does.
+	DenyNext int
 	// ReadOnly takes the right to write from the user.
 	ReadOnly bool
 	// Hang takes connections and never answers.
@@ -49,6 +51,7 @@ const (
 	HangAfter                  // it is carried out, and nothing more said in this session
 	Refused                    // "action failed (6)", nothing is done
 	RefusedButDone             // the same said, but it is carried out
+	Forbidden                  // for want of rights, nothing is done
 )
 
 // At gives the n-th request a fate, and all others none.

@@ -77,6 +77,10 @@ func (r *Router) enter(s *session) bool {
 		return false
 	default:
 	}
+	if r.faults.DenyNext > 0 {
+		r.faults.DenyNext--
+		return false
+	}
 	if r.faults.Deny || len(r.sessions) >= r.o.MaxSessions {
 		return false
 	}
@@ -196,7 +200,7 @@ func (s *session) reply(words []string, faults Faults, fate Fate) [][]string {
 		out = trap("action failed (6)", "4")
 	default:
 		s.r.wait(words[0], faults.SlowWrites)
-		out = s.r.run(words, caller{s.user, s.via, faults.ReadOnly})
+		out = s.r.run(words, caller{s.user, s.via, faults.ReadOnly || fate == Forbidden})
 		if fate == RefusedButDone {
 			out = trap("action failed (6)", "4")
 		}

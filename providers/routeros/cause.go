@@ -42,7 +42,7 @@ func handshakeError(err error) error {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return permanent(`nobody that is trusted vouches for the certificate: set tls_fingerprint ("dnsteer target pin" shows it) or tls_ca`)
 	}
-	if alert, ok := errors.AsType[tls.AlertError](err); ok && alert == 40 {
+	if providers.NoCertificate(err) {
 		return permanent("the service api-ssl has no certificate: assign one (/ip service set api-ssl certificate=NAME)")
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
