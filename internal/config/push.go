@@ -55,13 +55,15 @@ func (c *Config) pushTo(t *Target, s *sites.Site) push {
 	p := push{target: t, each: updateEach}
 	for i := range c.Sites.Services {
 		svc := &c.Sites.Services[i]
-		if !slices.Contains(svc.Sites, s.Name) {
-			continue
-		}
+		own := slices.Contains(svc.Sites, s.Name)
 		for _, h := range svc.Hosts {
-			if t.Takes(h) {
+			switch {
+			case !t.Takes(h):
+			case own:
 				p.records += c.mostAnswers(s, svc.Pool)
 				p.ttl = max(p.ttl, ttlOf(svc, s))
+			default: // its clients get what other sites answer
+				p.records += c.mostOf(svc)
 			}
 		}
 	}
@@ -83,6 +85,16 @@ func (c *Config) mostAnswers(s *sites.Site, pool string) int {
 	for i := range c.Sites.Sites {
 		if other := &c.Sites.Sites[i]; other.Name == s.EmergencySite {
 			most = max(most, answersOf(other, poolNamed(other, pool)), answersOf(other, &other.Pools[0]))
+		}
+	}
+	return most
+}
+
+// mostOf is how many addresses the sites of a service answer at most.
+func (c *Config) mostOf(svc *sites.Service) (most int) {
+	for i := range c.Sites.Sites {
+		if s := &c.Sites.Sites[i]; slices.Contains(svc.Sites, s.Name) {
+			most = max(most, c.mostAnswers(s, svc.Pool))
 		}
 	}
 	return most

@@ -62,7 +62,7 @@ func (l *look) at(ctx context.Context, s *connect.Server) {
 	}
 	in, err := p.Inspect(ctx)
 	if err != nil {
-		if listErr == nil || err.Error() != listErr.Error() {
+		if listErr == nil { // it was said already
 			l.say(Failed, "%v", err)
 		}
 		return
@@ -118,24 +118,29 @@ func (l *look) listed(want []providers.Record, listing providers.Listing, produc
 	l.list = slices.Insert(l.list, 0, Finding{About: l.about, Grade: OK, Text: text})
 }
 
-// possible lists every record that may ever be pushed to the target.
+// possible lists every record that may ever be pushed to the target: of the
+// services of its own site, and of others, which its clients get as well.
 func (l *look) possible() (list []providers.Record) {
-	at := siteNamed(&l.cfg.Sites, l.target.Site)
-	if at == nil {
-		return nil
-	}
 	for i := range l.cfg.Sites.Services {
 		svc := &l.cfg.Sites.Services[i]
-		if !slices.Contains(svc.Sites, at.Name) {
-			continue
+		names := svc.Sites
+		if slices.Contains(names, l.target.Site) {
+			names = []string{l.target.Site}
 		}
+		var addrs []netip.Addr
 		ttl := svc.TTL
-		if ttl == 0 {
-			ttl = at.TTL
-		}
-		addrs := addresses(at, svc.Pool)
-		if other := siteNamed(&l.cfg.Sites, at.EmergencySite); other != nil {
-			addrs = append(addrs, addresses(other, svc.Pool)...)
+		for _, name := range names {
+			s := siteNamed(&l.cfg.Sites, name)
+			if s == nil {
+				continue
+			}
+			if ttl == 0 {
+				ttl = s.TTL
+			}
+			addrs = append(addrs, addresses(s, svc.Pool)...)
+			if other := siteNamed(&l.cfg.Sites, s.EmergencySite); other != nil {
+				addrs = append(addrs, addresses(other, svc.Pool)...)
+			}
 		}
 		for _, h := range svc.Hosts {
 			if !l.target.Takes(h) {
