@@ -3,6 +3,7 @@ package app
 import (
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/config"
@@ -112,15 +113,17 @@ func reachable(cfg *sites.Config, entries []pushedEntry, known map[string][]neti
 	for i := range cfg.Sites {
 		byName[cfg.Sites[i].Name] = &cfg.Sites[i]
 	}
-	key, visited := "", map[*sites.Site]bool{}
+	var names strings.Builder
+	visited := map[*sites.Site]bool{}
 	var order []*sites.Site
 	for _, e := range entries {
 		for s := &cfg.Sites[e.id.Site]; s != nil && !visited[s]; s = byName[s.EmergencySite] {
 			visited[s] = true
 			order = append(order, s)
-			key += s.Name + "\n"
+			names.WriteString(s.Name + "\n")
 		}
 	}
+	key := names.String()
 	if list, ok := known[key]; ok {
 		return list
 	}

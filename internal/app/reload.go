@@ -73,11 +73,8 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	if err != nil {
 		return api.ReloadReport{}, a.reject(ctx, err)
 	}
-	list, err := a.targetsOf(cfg)
-	var targets *publish.Change
-	if err == nil {
-		targets, err = a.pushing.publisher.Prepare(list)
-	}
+	list := a.targetsOf(cfg)
+	targets, err := a.pushing.publisher.Prepare(list)
 	if err != nil {
 		names.discard()
 		return api.ReloadReport{}, a.reject(ctx, err)

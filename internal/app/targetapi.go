@@ -11,6 +11,7 @@ import (
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/publish"
 	"github.com/dnsteer/dnsteer/providers"
+	"github.com/dnsteer/dnsteer/sites"
 )
 
 // Targets gives what is known of each server of each target ([api.Publisher]).
@@ -48,13 +49,17 @@ func targetView(v *publish.View) api.TargetView {
 		t.Findings = append(t.Findings, api.TargetFinding{Severity: f.Severity, Text: f.Text})
 	}
 	for _, s := range v.Shadows {
-		t.Findings = append(t.Findings, api.TargetFinding{Severity: "warning", Text: s.Text})
+		t.Findings = append(t.Findings, api.TargetFinding{Severity: sites.Warning, Text: s.Text})
 	}
 	for _, text := range v.Problems {
-		t.Findings = append(t.Findings, api.TargetFinding{Severity: "warning", Text: text})
+		t.Findings = append(t.Findings, api.TargetFinding{Severity: sites.Warning, Text: text})
 	}
 	for _, h := range v.Plan.Held {
-		t.Findings = append(t.Findings, api.TargetFinding{Severity: "warning", Text: h.Key.String() + " is left as it is: " + h.Text + "."})
+		severity := sites.Warning
+		if h.By == "delete_guard" { // it waits for an operator
+			severity = sites.Critical
+		}
+		t.Findings = append(t.Findings, api.TargetFinding{Severity: severity, Text: h.Key.String() + " is left as it is: " + h.Text + "."})
 	}
 	return t
 }

@@ -41,9 +41,9 @@ func (a *App) newPushing(cfg *config.Config) (*pushing, error) {
 	p := &pushing{
 		publisher: publish.New(publish.Deps{
 			Store: targetStore{a.keeper.values}, Ask: askAddresses, Log: a.log,
-			Tell: func(make func() (sites.Event, bool)) {
+			Tell: func(event func() (sites.Event, bool)) {
 				a.loop.post(func() {
-					if e, ok := make(); ok {
+					if e, ok := event(); ok {
 						a.loop.happened(e)
 					}
 				})
@@ -51,11 +51,7 @@ func (a *App) newPushing(cfg *config.Config) (*pushing, error) {
 		}),
 		desired: newPushed(cfg),
 	}
-	list, err := a.targetsOf(cfg)
-	if err == nil {
-		err = p.publisher.Use(list)
-	}
-	return p, err
+	return p, p.publisher.Use(a.targetsOf(cfg))
 }
 
 // publish puts the answers of touched pools in place: at the built-in server at
@@ -100,7 +96,8 @@ func (p *pushing) heard(events []sites.Event) {
 			p.publisher.Seen(e.Site, false)
 		case sites.SiteUp:
 			p.publisher.Seen(e.Site, true)
-		case sites.ResolverUp:
+		case sites.ResolverUp, sites.ResolverDown:
+			// One that does not give our record any more may have lost it.
 			p.publisher.Compare(e.Site)
 		case sites.ControllerIsolated, sites.ControllerReconnected:
 			for _, t := range p.desired.targets {
@@ -113,7 +110,7 @@ func (p *pushing) heard(events []sites.Event) {
 }
 
 // targetsOf gives the targets of a configuration as the publisher takes them.
-func (a *App) targetsOf(cfg *config.Config) ([]publish.Target, error) {
+func (a *App) targetsOf(cfg *config.Config) []publish.Target {
 	list := make([]publish.Target, 0, len(cfg.Targets))
 	for i := range cfg.Targets {
 		c := &cfg.Targets[i]
@@ -130,7 +127,7 @@ func (a *App) targetsOf(cfg *config.Config) ([]publish.Target, error) {
 		}
 		list = append(list, t)
 	}
-	return list, nil
+	return list
 }
 
 // resolversOf lists a site's resolvers with their ports.

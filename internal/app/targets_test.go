@@ -128,6 +128,41 @@ func TestARouterFollows(t *testing.T) {
 	}
 }
 
+// A controller that has just started, and sees nothing of a site, would push what
+// it remembers over what is right.
+func TestNothingIsPushedBeforeASiteIsSeen(t *testing.T) {
+	w := newWorld(t, "berlin", "hamburg")
+	router := newRouter(t)
+	p := w.sites[0]
+	p.cut.Store(true)
+	own := fmt.Sprintf("resolver: %q", netip.AddrPortFrom(p.host(1), w.dns))
+	w.write(w.routed(router, fmt.Sprintf("resolver: %q", router.DNSAddr()), own))
+	r := w.start()
+	r.await("site_down berlin")
+	if calls := router.Counts().Calls; calls != 0 {
+		t.Errorf("the router was asked %d times", calls)
+	}
+	if v := r.target(); v.State != api.TargetWaiting {
+		t.Errorf("%+v", v)
+	}
+	p.cut.Store(false)
+	r.until("the router has the answer", func() bool { return resolves(router, "app.example.lan") == p.all(11, 12) })
+	if v := r.target(); v.Visible != 0 {
+		t.Error("what the site's resolver does not give passes for visible")
+	}
+	reply, err := r.Operate(t.Context(), api.TargetRequest{Verb: api.TargetDisable, Target: "router"})
+	if err != nil || reply.Refused || r.target().State != api.TargetDisabled {
+		t.Errorf("%+v %v", reply, err)
+	}
+	reply, err = r.Operate(t.Context(), api.TargetRequest{Verb: api.TargetPurge, Target: "router", Confirmed: true})
+	if err != nil || reply.Refused || len(reply.Changes) != 2 || resolves(router, "app.example.lan") != "" {
+		t.Errorf("%+v %v", reply, err)
+	}
+	if _, err = r.Operate(t.Context(), api.TargetRequest{Verb: api.TargetEnable, Target: "printer"}); err == nil {
+		t.Error("a target that is not there is enabled")
+	}
+}
+
 // Names of a pool that takes its records away would stay, or the witness fail
 // because they are gone.
 func TestARouterIsEmptiedOnPurposeAlone(t *testing.T) {
