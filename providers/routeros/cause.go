@@ -1,6 +1,7 @@
 package routeros
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -60,13 +61,20 @@ func closed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
+func late(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
+}
+
 // loginError says what a login that fails means.
 func (p *Provider) loginError(s *session, err error) error {
 	if trap, ok := errors.AsType[*trapError](err); ok {
 		return &providers.Error{Class: providers.Denied, Err: fmt.Errorf("the router refuses the user %s: name or password is wrong, or its group has no policy api: %w", p.config.Username, trap)}
 	}
 	if closed(err) && !s.guard.heard {
-		return transient("the connection was closed before the login: "+denied, err)
+		return transient("the connection was closed before the login: "+denied+", or TLS is spoken there", err)
+	}
+	if late(err) && !s.guard.heard {
+		return transient("nothing answers to the login: the router hangs, or the port is that of another service (api-ssl has 8729, api without TLS 8728)", err)
 	}
 	return streamError(err)
 }
@@ -81,7 +89,7 @@ func streamError(err error) error {
 		class, text = providers.Permanent, "the port speaks TLS: set tls to other than off, or use that of the service api (8728)"
 	case errors.Is(err, errForeign), errors.Is(err, errWord), errors.Is(err, errReply):
 		text = "the connection was dropped"
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case late(err):
 		text = "the router did not answer in time"
 	case closed(err):
 		text = "the router closed the connection"

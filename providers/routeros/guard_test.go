@@ -74,11 +74,18 @@ func TestGuardLetsThroughWhatIsKnown(t *testing.T) {
 	}
 }
 
-// endless gives the same bytes for ever.
-type endless string
+// loop gives the same bytes for ever.
+type loop struct {
+	text string
+	at   int
+}
 
-func (e endless) Read(p []byte) (int, error) {
-	return copy(p, strings.Repeat(string(e), 1+len(p)/len(e))), nil
+func endless(text string) io.Reader { return &loop{text: text} }
+
+func (l *loop) Read(p []byte) (int, error) {
+	n := copy(p, l.text[l.at:])
+	l.at = (l.at + n) % len(l.text)
+	return n, nil
 }
 
 // A peer that is no router, or was taken over, would use up the controller's
