@@ -78,7 +78,7 @@ func (c *Change) Commit() {
 func (p *Publisher) member(t *target, s *Server, old map[string]*member, stored map[string][]byte) (*member, error) {
 	key := t.Name + " " + s.Name
 	was := old[key]
-	if was != nil && reflect.DeepEqual(was.server.Config, s.Config) && was.kind == t.Kind {
+	if was != nil && reflect.DeepEqual(was.server.Config, s.Config) && was.kind == t.Kind && was.site == t.Site && was.traits == t.Traits {
 		return was, nil
 	}
 	provider, err := s.Connect()

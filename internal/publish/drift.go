@@ -65,6 +65,7 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 		m.solved(slotDrift, sites.DriftRepaired, m.title()+" holds what was put there again.")
 		return
 	}
+	dry := m.settings().DryRun
 	held := map[providers.Key]bool{}
 	for _, h := range out.Last.Held {
 		held[h.Key] = true
@@ -73,7 +74,7 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 	left, repaired := 0, map[providers.Key]bool{}
 	for _, d := range found {
 		lines = append(lines, d.String())
-		if held[d.Key()] || m.target.DryRun {
+		if held[d.Key()] || dry {
 			left++
 		} else {
 			repaired[d.Key()] = true
@@ -103,7 +104,7 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 
 // standing says why drift is left alone.
 func (m *member) standing() string {
-	switch m.target.Drift {
+	switch m.settings().Drift {
 	case Report:
 		return "It is left so (drift: report)."
 	case Accept:

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dnsteer/dnsteer/providers"
@@ -22,10 +23,10 @@ type member struct {
 	done                  chan struct{}
 	busy                  chan struct{} // holds one while the provider is in use
 	eye                   *eye
+	alone                 atomic.Bool // the target has no other server
 
 	mu     sync.Mutex
 	target Target // without servers
-	alone  bool
 	kept   kept
 	// desired is what it is to hold; version counts the changes of it. Nothing
 	// is sent before it is known.
@@ -66,7 +67,7 @@ func newMember(p *Publisher, key string, t *target, s *Server, provider provider
 		wake: make(chan struct{}, 1), done: make(chan struct{}), busy: make(chan struct{}, 1),
 		repairs: map[providers.Key][]time.Time{},
 	}
-	m.alone = len(t.Servers) == 1
+	m.alone.Store(len(t.Servers) == 1)
 	m.eye = newEye(m)
 	return m
 }
@@ -74,14 +75,13 @@ func newMember(p *Publisher, key string, t *target, s *Server, provider provider
 // configure takes the settings that need no other provider.
 func (m *member) configure(t *Target) {
 	m.mu.Lock()
-	m.alone = len(t.Servers) == 1
+	m.alone.Store(len(t.Servers) == 1)
 	spec := *t
 	spec.Servers = nil // what makes them is another function each time
 	changed := !reflect.DeepEqual(m.target, spec)
 	m.target = spec
-	m.site = t.Site
 	m.kicked = m.kicked || changed
-	if m.old != nil && !m.known {
+	if m.old != nil && !m.known && m.old.site == m.site {
 		m.old.mu.Lock()
 		m.desired, m.known = m.old.desired, m.old.known
 		m.old.mu.Unlock()
@@ -99,6 +99,13 @@ func (m *member) rouse() {
 	case m.wake <- struct{}{}:
 	default:
 	}
+}
+
+// settings gives the target's, as they are now.
+func (m *member) settings() Target {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.target
 }
 
 // want takes what is to be there from now on.

@@ -125,7 +125,7 @@ func (m *member) ended(ctx context.Context, version uint64, desired Desired, out
 	m.solved(slotFailed, sites.PublishRecovered, m.title()+" holds what it should again.")
 	m.drifted(now, out)
 	m.conflicts(out.Last.Conflicts)
-	if !m.target.DryRun {
+	if !m.settings().DryRun {
 		m.inspect(ctx, now)
 		m.look(out, first)
 	}

@@ -222,7 +222,7 @@ func (m *member) note(e *sites.Event) {
 
 // title names the member for people.
 func (m *member) title() string {
-	if m.alone {
+	if m.alone.Load() {
 		return m.name
 	}
 	return fmt.Sprintf("%s %s", m.name, m.server.Name)
