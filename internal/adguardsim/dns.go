@@ -25,25 +25,35 @@ func (s *Server) Answer(q *dns.Msg) *dns.Msg {
 		return out
 	}
 	k, question := s.look(), q.Question[0]
-	host := question.Name
-	for range hops {
-		found := k.find(host, question.Qtype)
-		switch {
-		case found.cname != "":
-			out.Answer = append(out.Answer, &dns.CNAME{Hdr: header(host, dns.TypeCNAME, k.TTL), Target: found.cname})
-			host = found.cname
-			continue
-		case !found.known:
-			question.Name = host
-			s.ask(out, question)
-			return out
-		}
-		for _, a := range found.addrs {
-			out.Answer = append(out.Answer, record(host, a, k.TTL))
-		}
-		return out
+	last, found := k.follow(question.Name, question.Qtype)
+	if last != question.Name {
+		// Those in between are not told of.
+		out.Answer = append(out.Answer, &dns.CNAME{Hdr: header(question.Name, dns.TypeCNAME, k.TTL), Target: last})
+	}
+	question.Name = last
+	if !found.known {
+		s.ask(out, question)
+	}
+	for _, a := range found.addrs {
+		out.Answer = append(out.Answer, record(last, a, k.TTL))
 	}
 	return out
+}
+
+// follow looks a name up and follows CNAMEs to the last. What goes round in a
+// circle is as if it were not there.
+func (k *kept) follow(first string, qtype uint16) (last string, f found) {
+	last = first
+	for hop := range hops {
+		f = k.find(last, qtype)
+		if f.cname == "" {
+			// What a CNAME leads to and no rewrite has is asked for too.
+			f.known = f.known && (hop == 0 || len(f.addrs) > 0)
+			return last, f
+		}
+		last = f.cname
+	}
+	return first, found{}
 }
 
 func header(host string, of uint16, ttl uint32) dns.RR_Header {
@@ -95,7 +105,10 @@ func (k *kept) find(host string, qtype uint16) found {
 			continue
 		}
 		known = true
-		if c := weigh(r); c.of == dns.TypeCNAME || c.of == qtype {
+		c := weigh(r)
+		// An exception for one type keeps wildcards from answering the other.
+		exception := c.of != dns.TypeCNAME && !c.addr.IsValid() && (qtype == dns.TypeA || qtype == dns.TypeAAAA)
+		if c.of == dns.TypeCNAME || c.of == qtype || exception {
 			list = append(list, c)
 		}
 	}
@@ -108,10 +121,12 @@ func (k *kept) find(host string, qtype uint16) found {
 	out := found{known: known}
 	for i, c := range list {
 		switch {
-		case i == 0 && c.of == dns.TypeCNAME && strings.EqualFold(c.Answer, name):
+		case i == 0 && c.of == dns.TypeCNAME && (strings.EqualFold(c.Answer, name) || c.Answer == c.Domain):
 			return found{}
 		case i == 0 && c.of == dns.TypeCNAME:
 			return found{known: true, cname: dns.Fqdn(c.Answer)}
+		case c.of != qtype:
+			continue
 		case !c.addr.IsValid():
 			return found{}
 		}

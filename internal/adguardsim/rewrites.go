@@ -52,7 +52,7 @@ func (s *Server) add(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.change(w, func(k *kept) error {
-		if err := s.valid(e.Answer); err != nil {
+		if err := s.valid(e.Domain, e.Answer); err != nil {
 			return err
 		}
 		k.add(Rewrite{strings.ToLower(e.Domain), e.Answer, e.Enabled == nil || *e.Enabled})
@@ -81,7 +81,7 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.change(w, func(k *kept) error {
-		if err := s.valid(in.Update.Answer); err != nil {
+		if err := s.valid(in.Update.Domain, in.Update.Answer); err != nil {
 			return err
 		}
 		found := k.replace(in.Target.Domain, in.Target.Answer, func(old Rewrite) Rewrite {
@@ -99,8 +99,8 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request) {
 }
 
 // valid says what is wrong with an answer, in the versions that look.
-func (s *Server) valid(answer string) error {
-	if _, err := netip.ParseAddr(answer); err == nil || !s.opt.Profile.validates {
+func (s *Server) valid(domain, answer string) error {
+	if _, err := netip.ParseAddr(answer); err == nil || !s.opt.Profile.validates || strings.EqualFold(domain, answer) && answer != "" {
 		return nil
 	}
 	wrong := func(format string, args ...any) error {

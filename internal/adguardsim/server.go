@@ -12,6 +12,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -93,7 +94,7 @@ func Start(opt Options) (*Server, error) {
 	if err := s.listenDNS(&lc); err != nil {
 		return nil, errors.Join(err, s.http.Close())
 	}
-	s.web = &http.Server{Handler: s.handler(), ReadHeaderTimeout: time.Minute, TLSConfig: opt.TLS}
+	s.web = &http.Server{Handler: s.handler(), ReadHeaderTimeout: time.Minute, TLSConfig: opt.TLS, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	s.done.Go(func() {
 		if opt.TLS != nil {
 			_ = s.web.ServeTLS(s.http, "", "") // it ends by Close
@@ -128,10 +129,9 @@ func (s *Server) listenDNS(lc *net.ListenConfig) error {
 			continue
 		}
 		s.at = netip.MustParseAddrPort(pc.LocalAddr().String())
-		ready := [2]chan struct{}{make(chan struct{}), make(chan struct{})}
 		s.dns = [2]*dns.Server{
-			{PacketConn: pc, Handler: dns.HandlerFunc(s.serveDNS), NotifyStartedFunc: func() { close(ready[0]) }},
-			{Listener: l, Handler: dns.HandlerFunc(s.serveDNS), NotifyStartedFunc: func() { close(ready[1]) }},
+			{PacketConn: pc, Handler: dns.HandlerFunc(s.serveDNS)},
+			{Listener: l, Handler: dns.HandlerFunc(s.serveDNS)},
 		}
 		return nil
 	}

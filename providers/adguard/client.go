@@ -116,7 +116,10 @@ func (c *client) login(ctx context.Context) error {
 	case http.StatusTooManyRequests:
 		return &providers.Error{Class: providers.Denied, After: a.after(), Err: fmt.Errorf("log in as %s: too many wrong tries from this address, the server lets nobody log in from here for %s", c.username, a.after())}
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusBadRequest:
-		return denied("log in as %s: the server does not take the user and the password (%d %s)", c.username, a.status, a.text())
+		if !strings.Contains(a.text(), "username") {
+			return denied("log in as %s: the server does not take the user and the password, or the path in the URL is wrong (%d %s)", c.username, a.status, a.text())
+		}
+		return denied("log in as %s: the server does not take the user and the password", c.username)
 	default:
 		return fmt.Errorf("log in: %w", a.fault())
 	}

@@ -70,6 +70,12 @@ func leaks(name string, own []row, wild []row) (list []providers.Shadow) {
 	if len(own) == 0 {
 		return nil
 	}
+	for _, w := range wild {
+		if _, ok := w.addr(); !ok && w.Answer != "A" && w.Answer != "AAAA" && under(name, w.Domain) {
+			list = append(list, providers.Shadow{Name: name, Text: fmt.Sprintf("%s is answered in place of the addresses of %s, though that is more exact; delete it there", w.text(), name)})
+			break
+		}
+	}
 	for _, f := range []sites.Family{sites.IPv4, sites.IPv6} {
 		if slices.ContainsFunc(own, func(r row) bool { of, ok := family(r); return ok && of == f }) {
 			continue

@@ -1,8 +1,8 @@
 // Package demo runs the whole thing on one machine, with nothing else
 // installed: sites on loopback addresses, each with two little HTTP nodes and a
 // resolver, and the real controller with its normal probes and its DNS server.
-// The resolver of one site is a simulated router that the answers are pushed to.
-// Nodes are killed and sites are cut off from the keyboard.
+// The resolvers of two sites are a simulated router and a simulated AdGuard Home,
+// which the answers are pushed to. Nodes are killed and sites are cut off from the keyboard.
 package demo
 
 import (
@@ -43,14 +43,15 @@ type Options struct {
 
 // demo is one under way.
 type demo struct {
-	opt    Options
-	dir    string
-	places []*place
-	router *router
-	nodes  []*node // by key, from 1
-	app    *app.App
-	dns    atomic.Pointer[string] // where the names are answered
-	screen *screen
+	opt     Options
+	dir     string
+	places  []*place
+	router  *router
+	adguard *adguard
+	nodes   []*node // by key, from 1
+	app     *app.App
+	dns     atomic.Pointer[string] // where the names are answered
+	screen  *screen
 	// direct: keys need no Enter.
 	direct bool
 }
@@ -125,7 +126,7 @@ func (d *demo) open() (err error) {
 		}
 		d.close()
 		if !errors.Is(err, errTaken) {
-			return fmt.Errorf("the demo needs the loopback addresses from 127.1.0.0 to 127.3.255.255 (Linux has them all; elsewhere add them to the loopback interface): %w", err)
+			return fmt.Errorf("the demo needs the loopback addresses from 127.1.0.0 to 127.4.255.255 (Linux has them all; elsewhere add them to the loopback interface): %w", err)
 		}
 		web, resolve = freePort("tcp"), freePort("udp")
 	}
@@ -145,7 +146,10 @@ func (d *demo) openAll() error {
 			return err
 		}
 	}
-	return d.router.open()
+	if err := d.router.open(); err != nil {
+		return err
+	}
+	return d.adguard.open()
 }
 
 func (d *demo) close() {
@@ -153,11 +157,12 @@ func (d *demo) close() {
 		p.close()
 	}
 	d.router.close()
+	d.adguard.close()
 }
 
 func (d *demo) build(web, resolve uint16) {
 	d.places, d.nodes = nil, nil
-	for i, name := range []string{"berlin", "hamburg", "munich"} {
+	for i, name := range []string{"berlin", "hamburg", "munich", "leipzig"} {
 		at := func(host byte) netip.Addr { return netip.AddrFrom4([4]byte{127, byte(i + 1), 0, host}) }
 		p := newPlace(name, netip.AddrPortFrom(at(1), resolve), d.upstream)
 		for j, node := range []string{"a", "b"} {
@@ -167,7 +172,7 @@ func (d *demo) build(web, resolve uint16) {
 		}
 		d.places = append(d.places, p)
 	}
-	d.router = newRouter(d.places[2])
+	d.router, d.adguard = newRouter(d.places[2]), newAdguard(d.places[3])
 }
 
 // upstream is where the sites' resolvers ask for the controller's names.
@@ -204,13 +209,10 @@ defaults:
 sites:
 `, d.dir, d.opt.DNS.String(), settings, d.nodes[0].addr.Port())
 	for i, p := range d.places {
-		more := fmt.Sprintf("mode: active_active\n    targets: [%s]", routerName)
-		switch i {
-		case 0:
-			more = "mode: active_active\n    emergency_site: " + d.places[1].name
-		case 1:
-			more = "mode: active_passive\n    emergency_site: " + d.places[0].name
-		}
+		more := [...]string{
+			"mode: active_active\n    emergency_site: hamburg", "mode: active_passive\n    emergency_site: berlin",
+			"mode: active_active\n    targets: [" + routerName + "]", "mode: active_passive\n    targets: [" + adguardName + "]",
+		}[i]
 		fmt.Fprintf(&b, "  - name: %s\n    %s\n    resolver: %q\n    clients: [127.%d.0.0/16]\n    nodes:\n",
 			p.name, more, p.resolver.String(), i+1)
 		for _, n := range p.nodes {
@@ -218,7 +220,7 @@ sites:
 		}
 	}
 	b.WriteString("services:\n  - {hosts: [app.example.lan, \"*.apps.example.lan\"], ttl: 10s}\n")
-	b.WriteString(d.router.config())
+	b.WriteString(d.router.config() + d.adguard.config())
 	return b.String()
 }
 
@@ -228,20 +230,21 @@ func (d *demo) ready(ctx context.Context, stop func(), a *app.App) {
 	d.find(ctx)
 	host, port, _ := net.SplitHostPort(d.upstream())
 	socket := filepath.Join(d.dir, api.SocketName)
-	d.screen.printf(`dnsteer demo: three sites on this machine, each with two nodes and a resolver.
+	d.screen.printf(`dnsteer demo: four sites on this machine, each with two nodes and a resolver.
 berlin is active_active: both of its nodes are answered. hamburg is active_passive.
-Each is the other's emergency site. munich's resolver is a (simulated) router, which
-the answers are pushed to. A node is taken out of DNS after 30 s, and only while its
-site's own resolver answers.
+Each is the other's emergency site. munich's resolver is a (simulated) router and
+leipzig's an AdGuard Home, which the answers are pushed to. A node is taken out of
+DNS after 30 s, and only while its site's own resolver answers.
 
 Try, in another terminal:
 
   dig @%s -p %s app.example.lan
-  dig @%s -p %d app.example.lan
+  dig @%s -p %d app.example.lan   # munich's router
+  dig @%s -p %d app.example.lan   # leipzig's AdGuard Home
   %s status --socket %s
   %s explain berlin --socket %s
 
-`, host, port, d.router.dns.Addr(), d.router.dns.Port(), d.opt.Command, socket, d.opt.Command, socket)
+`, host, port, d.router.dns.Addr(), d.router.dns.Port(), d.adguard.dns.Addr(), d.adguard.dns.Port(), d.opt.Command, socket, d.opt.Command, socket)
 	events, err := a.Follow(ctx, 0)
 	if err != nil {
 		d.screen.printf("events cannot be followed: %v\n", err)

@@ -13,10 +13,10 @@ import (
 // routerName is what the demo's configuration calls the router.
 const routerName = "router-munich"
 
-// The router's user. Nothing of the demo can be reached from elsewhere.
+// The user of the devices. Nothing of the demo can be reached from elsewhere.
 const (
-	routerUser     = "dnsteer"
-	routerPassword = "demo"
+	deviceUser     = "dnsteer"
+	devicePassword = "demo"
 )
 
 // router is the resolver of a site and what its answers are pushed to. It has a
@@ -34,7 +34,7 @@ func newRouter(p *place) *router {
 
 func (r *router) open() error {
 	sim, err := routersim.New(routersim.Options{
-		Identity: "munich", Username: routerUser, Password: routerPassword, DNS: r.dns, Pace: routersim.RealPace,
+		Identity: "munich", Username: deviceUser, Password: devicePassword, DNS: r.dns, Pace: routersim.RealPace,
 	})
 	if err != nil {
 		return fmt.Errorf("start the router of %s: %w", r.site.name, err)
@@ -60,7 +60,7 @@ func (r *router) close() {
 func (r *router) config() string {
 	pin := r.sim.Fingerprint()
 	return fmt.Sprintf("targets:\n  - {name: %s, type: routeros, address: %q, username: %s, password: %s, tls_fingerprint: \"sha256:%s\", reconcile: \"* * * * *\"}\n",
-		routerName, r.sim.TLSAddr(), routerUser, routerPassword, hex.EncodeToString(pin[:]))
+		routerName, r.sim.TLSAddr(), deviceUser, devicePassword, hex.EncodeToString(pin[:]))
 }
 
 // elsewhere is where the edit by hand points a name.

@@ -51,3 +51,18 @@ func TestRouterIsSteered(t *testing.T) {
 	s.press("q")
 	s.end()
 }
+
+// If this fails, a new user sees an AdGuard Home whose answer does not move, or
+// whose other rewrites are touched.
+func TestAdGuardIsSteered(t *testing.T) {
+	s := start(t, true)
+	at := s.resolver("127.4.0.1")
+	settles(t, at, "app.example.lan.", "127.4.0.11")
+	settles(t, at, "x.apps.example.lan.", "127.4.0.11")
+	s.await(t, 0, "Keys")
+	s.press("7")
+	settles(t, at, "app.example.lan.", "127.4.0.12")
+	settles(t, at, "printer.example.lan.", "127.4.0.9")
+	s.press("q")
+	s.end()
+}
