@@ -102,7 +102,8 @@ type Listing struct {
 type Change struct {
 	Key
 	// Adopt puts our mark on entries that are as they should be, or that a swap
-	// of the same change goes on with.
+	// or a removal of the same change goes on with: those give them as Marked
+	// already.
 	Adopt []Entry
 	Swap  []Swap
 	Add   []Record

@@ -73,6 +73,9 @@ type Status struct {
 	HTTP     *HTTPStatus      `json:"http,omitempty"`
 	Sites    []sites.SiteView `json:"sites"`
 	Services []ServiceView    `json:"services"`
+	// Targets that sites are pushed to; the handler adds them, and what is wrong
+	// with them to Problems.
+	Targets []TargetView `json:"targets,omitempty"`
 }
 
 // ConfigStatus is about the configuration in place.

@@ -92,6 +92,11 @@ var roles = map[string]auth.Role{
 	// It shows what nodes answer, which may be more than a viewer should see.
 	"POST /api/v1/probe/{site}/{node}": auth.Operator,
 
+	"GET /api/v1/targets": auth.Viewer,
+	// It asks the targets.
+	"GET /api/v1/targets/plan":    auth.Operator,
+	"POST /api/v1/targets/{name}": auth.Admin,
+
 	"POST /api/v1/reload": auth.Admin,
 }
 

@@ -53,10 +53,7 @@ func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
 	}
 	caller := CallerOf(r.Context())
 	if !caller.Local { // the socket's clients say who sits there
-		c.By = caller.Name
-		if c.By == "" {
-			c.By = "somebody at " + caller.Source.String()
-		}
+		c.By = whoIs(caller)
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if len(key) > maxKey {
@@ -75,6 +72,14 @@ func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
 	}
 	writeJSON(w, CommandReply{reply.Text})
 	return nil
+}
+
+// whoIs names a caller in events.
+func whoIs(c *Caller) string {
+	if c.Name == "" {
+		return "somebody at " + c.Source.String()
+	}
+	return c.Name
 }
 
 // jsonBody reads the body of a request, which must be JSON: a page of another

@@ -19,6 +19,7 @@ type Deps struct {
 	Reader    Reader
 	Operator  Operator
 	Historian Historian
+	Publisher Publisher
 	Health    Health
 	Log       *slog.Logger
 	// Gate lets people and programs in; nil where only the socket is served.
@@ -58,6 +59,9 @@ type Handler struct {
 //	GET  /api/v1/history/{site}/{node}
 //	POST /api/v1/commands             [CommandRequest] to [CommandReply]; 409 for what is refused
 //	POST /api/v1/probe/{site}/{node}  [ProbeReport]
+//	GET  /api/v1/targets              [TargetList]
+//	GET  /api/v1/targets/plan         [PlanList]; target
+//	POST /api/v1/targets/{name}       [TargetRequest] to [TargetReply]; 409 for what is refused
 //	POST /api/v1/reload, /-/reload    [ReloadReport]; 422 for a faulty configuration
 //	POST /api/v1/heartbeat/{site}/{node}  a node's own report ([probes.Report]); 204
 //	GET  /-/healthy, /-/ready         [Healthful]; 503 with what is missing
@@ -94,6 +98,9 @@ func NewHandler(d Deps) *Handler {
 		"GET /api/v1/session":                  h.session,
 		"GET /api/v1/openapi.json":             h.openapi,
 		"POST /api/v1/heartbeat/{site}/{node}": h.heartbeat,
+		"GET /api/v1/targets":                  h.targets,
+		"GET /api/v1/targets/plan":             h.plan,
+		"POST /api/v1/targets/{name}":          h.operateTarget,
 	} {
 		h.patterns = append(h.patterns, pattern)
 		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -168,6 +175,9 @@ func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := h.addTargets(r.Context(), &s); err != nil {
+		return err
+	}
 	s.Problems, s.Config.Warnings = listed(s.Problems), listed(s.Config.Warnings)
 	s.Sites, s.Services = listedSites(s.Sites), listedServices(s.Services)
 	writeJSON(w, s)
@@ -195,7 +205,11 @@ func (h *Handler) explain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	e.Sentences = listed(e.Sentences)
+	views, err := h.targetViews(r.Context())
+	if err != nil {
+		return err
+	}
+	e.Sentences = listed(explainTargets(what, e.Sentences, views))
 	writeJSON(w, e)
 	return nil
 }

@@ -229,7 +229,8 @@ func TestRolesAreHeld(t *testing.T) {
 		"GET /api/v1/events": auth.Viewer, "GET /api/v1/events/stream": auth.Viewer, "GET /api/v1/history/{site}": auth.Viewer,
 		"GET /api/v1/history/{site}/{node}": auth.Viewer, "POST /api/v1/commands": auth.Operator,
 		"POST /api/v1/probe/{site}/{node}": auth.Operator, "POST /api/v1/reload": auth.Admin,
-		"POST /api/v1/heartbeat/{site}/{node}": auth.Nobody,
+		"POST /api/v1/heartbeat/{site}/{node}": auth.Nobody, "GET /api/v1/targets": auth.Viewer,
+		"GET /api/v1/targets/plan": auth.Operator, "POST /api/v1/targets/{name}": auth.Admin,
 	}
 	f := &fake{}
 	h := f.handler()

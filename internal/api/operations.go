@@ -93,6 +93,15 @@ func operations() map[string]operation {
 			summary: "Run all probes of a node once, now, and show what each saw.", reply: ProbeReport{},
 			params: []parameter{site, node}, problems: []int{missing},
 		},
+		"GET /api/v1/targets": {summary: "What is known of each server of each target.", reply: TargetList{}},
+		"GET /api/v1/targets/plan": {
+			summary: "List what the targets hold now and say what a push would change; nothing is changed.", reply: PlanList{},
+			params: []parameter{query("target", "Only this target.")}, problems: []int{bad, missing},
+		},
+		"POST /api/v1/targets/{name}": {
+			summary: "Disable, enable or purge a target, or take over records that it has.", body: TargetRequest{}, reply: TargetReply{},
+			params: []parameter{inPath("name", "The target's name.")}, problems: []int{bad, missing, conflict, large, media, unprocessable},
+		},
 		"POST /api/v1/heartbeat/{site}/{node}": {
 			summary: "A node reports that it lives, with the bearer token of its heartbeat probe, and how much it does.", body: probes.Report{},
 			params: []parameter{site, node}, problems: []int{bad, http.StatusUnauthorized, missing, large, http.StatusTooManyRequests},

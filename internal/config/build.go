@@ -20,6 +20,9 @@ type builder struct {
 	siteAt map[string]int
 	// tokens finds the node of each heartbeat's token.
 	nodeTokens map[string]string
+	// targetAt finds targets by name, targetUse the sites that use them.
+	targetAt  map[string]int
+	targetUse map[string]Value[string]
 }
 
 func (b *builder) build() *Config {
@@ -34,6 +37,7 @@ func (b *builder) build() *Config {
 		b.cfg.Sites.Brake = sites.Brake{Percent: int(k.Nodes.V), Within: k.Within.V}
 	}
 	b.index()
+	b.indexTargets()
 	for i := range b.file.Sites {
 		b.cfg.Sites.Sites = append(b.cfg.Sites.Sites, b.site(&b.file.Sites[i]))
 	}
@@ -41,6 +45,8 @@ func (b *builder) build() *Config {
 	b.sitesDown()
 	b.services()
 	b.dns()
+	b.targets()
+	b.published()
 	b.http()
 	b.suspicions()
 	return b.cfg
