@@ -3,6 +3,7 @@ module github.com/dnsteer/dnsteer
 go 1.26
 
 require (
+	github.com/go-routeros/routeros/v3 v3.0.1
 	github.com/google/go-cmp v0.7.0
 	github.com/miekg/dns v1.1.73
 	github.com/prometheus-community/pro-bing v0.9.1
@@ -18,7 +19,6 @@ require (
 )
 
 require (
-	github.com/go-routeros/routeros/v3 v3.0.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/kr/text v0.2.0 // indirect
