@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	lib "github.com/go-routeros/routeros/v3"
-
 	"github.com/dnsteer/dnsteer/providers"
 )
 
@@ -85,15 +83,19 @@ func (p *Provider) Close() error {
 }
 
 // print reads rows of a menu.
-func (p *Provider) print(ctx context.Context, menu string, words ...string) (*lib.Reply, error) {
+func (p *Provider) print(ctx context.Context, menu string, words ...string) ([]map[string]string, error) {
 	words = append([]string{menu + "/print"}, words...)
-	return p.do(ctx, request{words, p.limits.reading, maxPrint}, true)
+	if err := p.do(ctx, request{words, p.limits.reading, maxPrint}, true); err != nil {
+		return nil, err
+	}
+	rows := p.session.guard.rows
+	p.session.guard.rows = nil
+	return rows, nil
 }
 
 // write changes something.
 func (p *Provider) write(ctx context.Context, words ...string) error {
-	_, err := p.do(ctx, request{words, p.limits.request, maxReply}, false)
-	return err
+	return p.do(ctx, request{words, p.limits.request, maxReply}, false)
 }
 
 // Wake has the router send a magic packet to a MAC address, on one of its
