@@ -98,10 +98,7 @@ func (g *guard) sentence(to []byte) ([]byte, error) {
 				fields = make(map[string]string, 8)
 			}
 		case fields != nil:
-			if field, ok := strings.CutPrefix(text, "="); ok {
-				key, value, _ := strings.Cut(field, "=")
-				fields[key] = value
-			}
+			keepField(fields, text)
 			continue
 		case strings.HasPrefix(text, "=") || strings.HasPrefix(text, ".tag="):
 		case head == "!fatal" || head == "!trap":
@@ -120,6 +117,14 @@ func (g *guard) sentence(to []byte) ([]byte, error) {
 		return append(to, 0), nil
 	default:
 		return to[:0], nil
+	}
+}
+
+// keepField keeps a word of a row; other words than fields mean nothing there.
+func keepField(fields map[string]string, word string) {
+	if field, ok := strings.CutPrefix(word, "="); ok {
+		key, value, _ := strings.Cut(field, "=")
+		fields[key] = value
 	}
 }
 
