@@ -102,7 +102,8 @@ func (r *Router) static(verb string, words []string, who caller) [][]string {
 		ids = get(args, "numbers")
 	}
 	rest := slices.DeleteFunc(slices.Clone(args), func(a pair) bool { return a.key == ".id" || a.key == "numbers" })
-	done, why, did := []string{"!done"}, "", ""
+	done := []string{"!done"}
+	var why, did string
 	switch verb {
 	case "print", "getall":
 		var rows [][]pair

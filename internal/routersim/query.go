@@ -69,30 +69,33 @@ func less(a, b string) bool {
 // (from the end, and "." ends it), ! & and | take what is on top, a "." alone
 // copies the top.
 func operate(stack []bool, ops string) []bool {
-	for i := 0; i < len(ops); i++ {
-		n := len(stack)
-		switch c := ops[i]; {
-		case c >= '0' && c <= '9':
-			end := i
-			for end < len(ops) && ops[end] >= '0' && ops[end] <= '9' {
-				end++
-			}
-			at, err := strconv.Atoi(ops[i:end])
-			if err == nil && at < n {
+	for ops != "" {
+		digits := len(ops) - len(strings.TrimLeft(ops, "0123456789"))
+		if digits > 0 {
+			at, err := strconv.Atoi(ops[:digits])
+			if n := len(stack); err == nil && at < n {
 				stack = append(stack, stack[n-1-at])
 			}
-			if i = end - 1; end < len(ops) && ops[end] == '.' {
-				i = end
-			}
-		case c == '.' && n > 0:
-			stack = append(stack, stack[n-1])
-		case c == '!' && n > 0:
-			stack[n-1] = !stack[n-1]
-		case c == '&' && n > 1:
-			stack = append(stack[:n-2], stack[n-2] && stack[n-1])
-		case c == '|' && n > 1:
-			stack = append(stack[:n-2], stack[n-2] || stack[n-1])
+			ops = strings.TrimPrefix(ops[digits:], ".")
+			continue
 		}
+		stack = operator(stack, ops[0])
+		ops = ops[1:]
+	}
+	return stack
+}
+
+func operator(stack []bool, op byte) []bool {
+	n := len(stack)
+	switch {
+	case op == '.' && n > 0:
+		return append(stack, stack[n-1])
+	case op == '!' && n > 0:
+		stack[n-1] = !stack[n-1]
+	case op == '&' && n > 1:
+		return append(stack[:n-2], stack[n-2] && stack[n-1])
+	case op == '|' && n > 1:
+		return append(stack[:n-2], stack[n-2] || stack[n-1])
 	}
 	return stack
 }

@@ -261,33 +261,29 @@ func (r *Router) Do(command string, args ...string) (string, error) {
 
 // AddDynamic adds a row that nobody can change, as DHCP does.
 func (r *Router) AddDynamic(fields map[string]string) error {
-	_, err := r.load(fields, true)
-	return err
+	return r.load([]map[string]string{fields}, true)
 }
 
 // Load adds rows without a look at what is there, for large tables.
-func (r *Router) Load(rows []map[string]string) error {
-	for _, fields := range rows {
-		if _, err := r.load(fields, false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (r *Router) Load(rows []map[string]string) error { return r.load(rows, false) }
 
-func (r *Router) load(fields map[string]string, dynamic bool) (string, error) {
+func (r *Router) load(list []map[string]string, dynamic bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var args []pair
-	for _, k := range slices.Sorted(maps.Keys(fields)) {
-		args = append(args, pair{k, fields[k]})
+	rows := slices.Clone(r.table.rows)
+	for _, fields := range list {
+		var args []pair
+		for _, k := range slices.Sorted(maps.Keys(fields)) {
+			args = append(args, pair{k, fields[k]})
+		}
+		row, why := (*row)(nil).with(args, r.p)
+		if why != "" {
+			return errors.New(why)
+		}
+		r.table.last++
+		row.id, row.dynamic = r.table.last, dynamic
+		rows = append(rows, row)
 	}
-	row, why := (*row)(nil).with(args, r.p)
-	if why != "" {
-		return "", errors.New(why)
-	}
-	r.table.last++
-	row.id, row.dynamic = r.table.last, dynamic
-	r.table.rows = append(slices.Clip(r.table.rows), row)
-	return formatID(row.id), nil
+	r.table.rows = rows
+	return nil
 }

@@ -1,7 +1,6 @@
 package routersim
 
 import (
-	"fmt"
 	"maps"
 	"net/netip"
 	"regexp"
@@ -33,6 +32,11 @@ var values = map[string][]string{
 	"MX":  {"mx-exchange", "mx-preference"},
 	"SRV": {"srv-port", "srv-priority", "srv-target", "srv-weight"},
 	"FWD": {"forward-to"}, "NXDOMAIN": {},
+}
+
+// valueFields are those of all types.
+var valueFields = []string{
+	"address", "cname", "ns", "text", "mx-exchange", "mx-preference", "srv-port", "srv-priority", "srv-target", "srv-weight", "forward-to",
 }
 
 // order is that of a print.
@@ -115,10 +119,10 @@ func (r *row) with(args []pair, p profile) (*row, string) {
 
 // put sets one field to what was typed, in the form that is kept.
 func (r *row) put(key, value string, fresh bool) string {
-	set := func(v string) { r.fields[key] = v }
+	var why string
 	switch key {
 	case "name":
-		set(strings.TrimSuffix(value, "."))
+		value = strings.TrimSuffix(value, ".")
 	case "type":
 		if _, ok := values[value]; !ok {
 			return "input does not match any value of type"
@@ -126,40 +130,51 @@ func (r *row) put(key, value string, fresh bool) string {
 		if !fresh && value != r.kind() {
 			return "invalid value for argument address"
 		}
-		set(value)
 	case "address":
-		addr, err := netip.ParseAddr(value)
-		if err != nil || addr.Zone() != "" {
-			return "invalid value for argument address:\n    invalid value of mac-address, mac address required\n    invalid value for argument ipv6-address\n    invalid value for argument ip-address"
-		}
-		set(addr.String())
+		value, why = address(value)
 	case "ttl":
 		ttl, ok := parseTTL(value)
 		if !ok {
 			return "invalid value for argument ttl"
 		}
-		set(formatTTL(ttl))
+		value = formatTTL(ttl)
 	case "disabled", "match-subdomain":
-		on := value == "yes" || value == "true"
-		if !on && value != "no" && value != "false" {
-			return fmt.Sprintf("input does not match any value of %s", key)
+		if value, why = boolean(value); why != "" {
+			why += key
 		}
-		set(strconv.FormatBool(on))
 	case "regexp":
 		// A star that repeats nothing stands for itself in the older syntax.
 		if _, err := regexp.Compile(strings.TrimLeft(value, "*")); err != nil || value == "" && fresh {
 			return "failure: expected regexp value"
 		}
-		set(value)
 	case "cname", "srv-target":
 		if strings.HasSuffix(value, ".") {
 			return "failure: bad " + strings.ToUpper(strings.TrimSuffix(key, "-target")) + " data"
 		}
-		set(value)
-	default:
-		set(value)
 	}
-	return ""
+	if why == "" {
+		r.fields[key] = value
+	}
+	return why
+}
+
+func address(value string) (kept, why string) {
+	addr, err := netip.ParseAddr(value)
+	if err != nil || addr.Zone() != "" {
+		return "", "invalid value for argument address:\n    invalid value of mac-address, mac address required\n    invalid value for argument ipv6-address\n    invalid value for argument ip-address"
+	}
+	return addr.String(), ""
+}
+
+func boolean(value string) (kept, why string) {
+	switch value {
+	case "yes", "true":
+		return "true", ""
+	case "no", "false":
+		return "false", ""
+	default:
+		return "", "input does not match any value of "
+	}
 }
 
 // check looks at the whole row, and drops what its type does not have.
@@ -173,32 +188,33 @@ func (r *row) check() string {
 	if r.kind() == "A" && strings.Contains(r.fields["address"], ":") {
 		r.fields["type"] = "AAAA" // as versions without types have it
 	}
-	own := values[r.kind()]
-	for t, fields := range values {
-		for _, f := range fields {
-			if t != r.kind() && !slices.Contains(own, f) {
-				delete(r.fields, f)
-			}
+	for f := range r.fields {
+		if slices.Contains(valueFields, f) && !slices.Contains(values[r.kind()], f) {
+			delete(r.fields, f)
 		}
-	}
-	for _, f := range own {
-		if r.fields[f] != "" {
-			continue
-		}
-		if f == "address" {
-			return "failure: bad address"
-		}
-		if f == "cname" || f == "forward-to" || f == "ns" || f == "text" || f == "mx-exchange" || f == "srv-target" {
-			return "failure: bad " + r.kind() + " data"
-		}
-	}
-	if r.kind() == "AAAA" && !strings.Contains(r.fields["address"], ":") {
-		return "invalid value for argument address"
 	}
 	for _, f := range []string{"name", "regexp", "comment", "address-list", "match-subdomain"} {
 		if v := r.fields[f]; v == "" || v == "false" {
 			delete(r.fields, f)
 		}
+	}
+	return r.checkValue()
+}
+
+// checkValue misses what the type needs.
+func (r *row) checkValue() string {
+	for _, f := range values[r.kind()] {
+		needed := !strings.HasPrefix(f, "srv-") && f != "mx-preference" || f == "srv-target"
+		switch {
+		case r.fields[f] != "" || !needed:
+		case f == "address":
+			return "failure: bad address"
+		default:
+			return "failure: bad " + r.kind() + " data"
+		}
+	}
+	if r.kind() == "AAAA" && !strings.Contains(r.fields["address"], ":") {
+		return "invalid value for argument address"
 	}
 	return ""
 }

@@ -3,7 +3,7 @@ package routersim
 import (
 	"bufio"
 	"bytes"
-	"crypto/md5"
+	"crypto/md5" //nolint:gosec // that is the old login
 	"crypto/rand"
 	"crypto/tls"
 	"encoding/hex"
@@ -253,7 +253,7 @@ func (s *session) login(words []string) [][]string {
 	args := arguments(words)
 	name, password, response := get(args, "name"), get(args, "password"), get(args, "response")
 	o, p := s.r.o, s.r.p
-	right := false
+	var right bool
 	switch {
 	case response != "" && s.challenge != nil:
 		h := md5.New()

@@ -93,13 +93,13 @@ func (p *Provider) unchanged(ctx context.Context, rows map[string]row) error {
 			words = append(words, "?#|")
 		}
 	}
-	reply, err := p.print(ctx, table, words...)
+	found, err := p.print(ctx, table, words...)
 	if err != nil {
 		return err
 	}
 	now := map[string]row{}
-	for _, s := range reply.Re {
-		r := parseRow(s.Map)
+	for _, s := range found {
+		r := parseRow(s)
 		now[r.id] = r
 	}
 	for id, r := range rows {

@@ -81,7 +81,8 @@ func (p *Provider) loginError(s *session, err error) error {
 
 // streamError says what a connection that breaks means.
 func streamError(err error) error {
-	class, text := providers.Transient, ""
+	class := providers.Transient
+	var text string
 	switch {
 	case errors.Is(err, errHTTP):
 		class, text = providers.Permanent, "the port is not that of the API (api-ssl has 8729, api without TLS 8728)"

@@ -24,7 +24,21 @@ func (s stream) Read(p []byte) (int, error) { return s.Reader.Read(p) }
 func guarded(r io.Reader, cost int) *guard {
 	g := newGuard(stream{Reader: r})
 	g.expect(cost)
+	g.keep = false
 	return g
+}
+
+// A listing would lack rows, or a row fields.
+func TestGuardKeepsRows(t *testing.T) {
+	g := guarded(strings.NewReader(words("!re", "=a=b=c", ".tag=1", "=d=", "bare", "", "!re", "", "!done", "=ret=1", "")), maxReply)
+	g.keep = true
+	got, err := io.ReadAll(g)
+	if err != nil || string(got) != words("!done", "=ret=1", "") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if d := cmp.Diff([]map[string]string{{"a": "b=c", "d": ""}, {}}, g.rows); d != "" {
+		t.Error(d)
+	}
 }
 
 // words writes sentences, each ended by "".

@@ -74,11 +74,11 @@ func (p *Provider) inspect(ctx context.Context) (in providers.Inspection, err er
 
 // single reads fields of a menu with one row.
 func (p *Provider) single(ctx context.Context, menu, fields string) (map[string]string, error) {
-	reply, err := p.print(ctx, menu, "=.proplist="+fields)
-	if err != nil || len(reply.Re) == 0 {
+	rows, err := p.print(ctx, menu, "=.proplist="+fields)
+	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	return reply.Re[0].Map, nil
+	return rows[0], nil
 }
 
 // mayWrite asks for a change of nothing in a row that is not there, and gives

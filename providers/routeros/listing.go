@@ -56,13 +56,13 @@ func (p *Provider) List(ctx context.Context, names []string) (providers.Listing,
 	if !whole {
 		words = append(words, p.search(names)...)
 	}
-	reply, err := p.print(ctx, "/ip/dns/static", words...)
+	found, err := p.print(ctx, "/ip/dns/static", words...)
 	if err != nil {
 		return providers.Listing{}, p.explain("list records", err)
 	}
-	rows := make([]row, 0, len(reply.Re))
-	for _, s := range reply.Re {
-		rows = append(rows, parseRow(s.Map))
+	rows := make([]row, 0, len(found))
+	for _, s := range found {
+		rows = append(rows, parseRow(s))
 	}
 	if whole {
 		p.learn(names, asked, rows)

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	lib "github.com/go-routeros/routeros/v3"
-
 	"github.com/dnsteer/dnsteer/providers"
 )
 
@@ -21,7 +19,7 @@ var Traits = providers.Traits{Marks: true, TTL: true, Disable: true}
 type limits struct {
 	connect time.Duration // with the login
 	request time.Duration
-	print   time.Duration
+	reading time.Duration // of tables
 	ping    time.Duration // to show that a session that was idle is still there
 	idle    time.Duration // after which it has to
 }
@@ -61,7 +59,7 @@ func New(c Config) (*Provider, error) {
 	}
 	return &Provider{
 		config: c, tls: config, mark: markOf(c.Mark), turn: make(chan struct{}, 1),
-		limits: limits{connect: 10 * time.Second, request: 10 * time.Second, print: time.Minute, ping: 3 * time.Second, idle: 30 * time.Second},
+		limits: limits{connect: 10 * time.Second, request: 10 * time.Second, reading: time.Minute, ping: 3 * time.Second, idle: 30 * time.Second},
 	}, nil
 }
 
@@ -85,15 +83,19 @@ func (p *Provider) Close() error {
 }
 
 // print reads rows of a menu.
-func (p *Provider) print(ctx context.Context, menu string, words ...string) (*lib.Reply, error) {
+func (p *Provider) print(ctx context.Context, menu string, words ...string) ([]map[string]string, error) {
 	words = append([]string{menu + "/print"}, words...)
-	return p.do(ctx, request{words, p.limits.print, maxPrint}, true)
+	if err := p.do(ctx, request{words, p.limits.reading, maxPrint}, true); err != nil {
+		return nil, err
+	}
+	rows := p.session.guard.rows
+	p.session.guard.rows = nil
+	return rows, nil
 }
 
 // write changes something.
 func (p *Provider) write(ctx context.Context, words ...string) error {
-	_, err := p.do(ctx, request{words, p.limits.request, maxReply}, false)
-	return err
+	return p.do(ctx, request{words, p.limits.request, maxReply}, false)
 }
 
 // Wake has the router send a magic packet to a MAC address, on one of its

@@ -131,12 +131,12 @@ func (p *Provider) login(ctx context.Context, s *session) error {
 			return p.loginError(s, err)
 		}
 	}
-	reply, err = ask("/system/resource/print", "=.proplist=version")
+	_, err = ask("/system/resource/print", "=.proplist=version")
 	if _, refused := errors.AsType[*trapError](err); err != nil && !refused {
 		return err
 	}
-	if err == nil && len(reply.Re) > 0 {
-		s.version = parseVersion(reply.Re[0].Map["version"])
+	if err == nil && len(s.guard.rows) > 0 {
+		s.version = parseVersion(s.guard.rows[0]["version"])
 	}
 	return nil
 }
@@ -147,27 +147,27 @@ func answer(challenge string, password providers.Secret) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the challenge of the router is not hexadecimal: %w", err)
 	}
-	sum := md5.Sum(append(append([]byte{0}, password.Reveal()...), bytes...)) //nolint:gosec // the router wants it
+	sum := md5.Sum(append(append([]byte{0}, password.Reveal()...), bytes...))
 	return "00" + hex.EncodeToString(sum[:]), nil
 }
 
 // do makes a request on the session that is kept, or on a new one. What only
 // reads is asked once more where the kept session turns out to be over.
-func (p *Provider) do(ctx context.Context, r request, reads bool) (*lib.Reply, error) {
+func (p *Provider) do(ctx context.Context, r request, reads bool) error {
 	kept := p.session != nil
 	if err := p.connect(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	reply, err := p.session.run(ctx, r)
+	_, err := p.session.run(ctx, r)
 	if !ended(err) {
-		return reply, err
+		return err
 	}
 	again := kept && reads && !p.session.guard.asked && ctx.Err() == nil && !timedOut(err)
 	p.drop()
 	if again {
 		return p.do(ctx, r, false)
 	}
-	return nil, err
+	return err
 }
 
 // probe ends a session that was idle and does not answer: one that a firewall

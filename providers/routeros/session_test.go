@@ -173,12 +173,12 @@ func TestHangingRouterEndsWithTheContext(t *testing.T) {
 		}
 	}
 	// The router's own limit, where the context has none.
-	p.limits.request, p.limits.connect, p.limits.print = 20*time.Millisecond, 20*time.Millisecond, 20*time.Millisecond
+	p.limits.request, p.limits.connect, p.limits.reading = 20*time.Millisecond, 20*time.Millisecond, 20*time.Millisecond
 	if _, err := p.List(t.Context(), []string{"a.lan"}); err == nil || !strings.Contains(err.Error(), "nothing answers to the login") {
 		t.Error(err)
 	}
 	r.SetFaults(routersim.Faults{})
-	p.limits.request, p.limits.connect, p.limits.print = soon, soon, soon
+	p.limits.request, p.limits.connect, p.limits.reading = soon, soon, soon
 	list(t, p, "a.lan") // and it goes on
 }
 

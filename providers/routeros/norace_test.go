@@ -1,0 +1,5 @@
+//go:build !race
+
+package routeros
+
+const raced = false
