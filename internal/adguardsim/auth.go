@@ -119,9 +119,9 @@ func (s *Server) turnAway(w http.ResponseWriter) {
 func (s *Server) redirect(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case s.opt.FirstRun:
-		http.Redirect(w, r, path.Join(path.Dir(r.URL.Path), "install.html"), http.StatusFound)
+		http.Redirect(w, r, path.Join(path.Dir(r.URL.Path), "install.html"), http.StatusFound) //nolint:gosec // it is what the real one does
 	case s.opt.ForceHTTPS != "":
-		http.Redirect(w, r, s.opt.ForceHTTPS+r.URL.Path, http.StatusTemporaryRedirect)
+		http.Redirect(w, r, s.opt.ForceHTTPS+r.URL.Path, http.StatusTemporaryRedirect) //nolint:gosec // it is what the real one does
 	default:
 		return false
 	}

@@ -93,13 +93,32 @@ type candidate struct {
 	wildcard bool
 }
 
-// find looks a name up. A CNAME comes before addresses, the name itself before a
-// wildcard, a longer wildcard before a shorter one; of a wildcard only the first
-// rewrite counts.
+// find looks a name up.
 func (k *kept) find(host string, qtype uint16) found {
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
-	var list []candidate
-	known := false
+	list, known := k.candidates(name, qtype)
+	out := found{known: known}
+	for i, c := range list {
+		switch {
+		case i == 0 && c.of == dns.TypeCNAME && (strings.EqualFold(c.Answer, name) || c.Answer == c.Domain):
+			return found{}
+		case i == 0 && c.of == dns.TypeCNAME:
+			return found{known: true, cname: dns.Fqdn(c.Answer)}
+		case c.of != qtype:
+			continue
+		case !c.addr.IsValid():
+			return found{}
+		}
+		out.addrs = append(out.addrs, c.addr)
+	}
+	return out
+}
+
+// candidates gives the rewrites that decide about a name, first the one that
+// counts most: a CNAME comes before addresses, the name itself before a
+// wildcard, a longer wildcard before a shorter one; of a wildcard only the first
+// rewrite counts. known: there are rewrites of the name, of whatever type.
+func (k *kept) candidates(name string, qtype uint16) (list []candidate, known bool) {
 	for _, r := range k.Rewrites {
 		if !k.Rewriting || !k.Filtering || !r.Enabled || !covers(r.Domain, name) {
 			continue
@@ -118,21 +137,7 @@ func (k *kept) find(host string, qtype uint16) found {
 	if i := slices.IndexFunc(list, func(c candidate) bool { return c.wildcard }); i >= 0 {
 		list = list[:max(i, 1)]
 	}
-	out := found{known: known}
-	for i, c := range list {
-		switch {
-		case i == 0 && c.of == dns.TypeCNAME && (strings.EqualFold(c.Answer, name) || c.Answer == c.Domain):
-			return found{}
-		case i == 0 && c.of == dns.TypeCNAME:
-			return found{known: true, cname: dns.Fqdn(c.Answer)}
-		case c.of != qtype:
-			continue
-		case !c.addr.IsValid():
-			return found{}
-		}
-		out.addrs = append(out.addrs, c.addr)
-	}
-	return out
+	return list, known
 }
 
 func rank(later bool) int {

@@ -3,7 +3,6 @@ package adguardsim
 import (
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -118,7 +117,6 @@ func (s *Server) trapped(w http.ResponseWriter, r *http.Request, path string, to
 func cut(w http.ResponseWriter) {
 	if h, ok := w.(http.Hijacker); ok {
 		if conn, _, err := h.Hijack(); err == nil {
-			_ = conn.(*net.TCPConn).SetLinger(0)
 			_ = conn.Close()
 			return
 		}

@@ -20,7 +20,7 @@ func refuse(w http.ResponseWriter, status int, format string, args ...any) {
 	w.Header().Set("Content-Type", plain)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, format+"\n", args...) // whoever has gone needs no answer
+	_, _ = fmt.Fprintf(w, format+"\n", args...) //nolint:gosec // it is plain text; whoever has gone needs no answer
 }
 
 // route is what answers a path.
@@ -109,8 +109,7 @@ func typed(w http.ResponseWriter, r *http.Request) bool {
 // read decodes a request's body, or answers what is wrong with it.
 func read(w http.ResponseWriter, r *http.Request, what string, into any) bool {
 	err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, bodyLimit)).Decode(into)
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		err = fmt.Errorf("cannot read more than %d bytes", bodyLimit)
 	}
 	if err != nil {

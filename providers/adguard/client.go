@@ -226,13 +226,21 @@ func (a answer) text() string {
 	return strings.TrimSpace(s)
 }
 
-// json decodes an answer that must be JSON.
-func (a answer) json(into any) error {
+// isJSON says what is wrong with an answer that must be JSON.
+func (a answer) isJSON() error {
 	if err := a.fault(); err != nil {
 		return err
 	}
 	if of, _, err := mime.ParseMediaType(a.header.Get("Content-Type")); err != nil || of != jsonType {
 		return permanent("the answer is %q in place of %s: something that stands before the server answers for it (a log-in page, an error page), or the path in the URL is wrong", a.header.Get("Content-Type"), jsonType)
+	}
+	return nil
+}
+
+// json decodes an answer that must be JSON.
+func (a answer) json(into any) error {
+	if err := a.isJSON(); err != nil {
+		return err
 	}
 	if err := json.Unmarshal(a.body, into); err != nil {
 		return fmt.Errorf("decode the answer: %w", err)

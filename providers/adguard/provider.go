@@ -82,20 +82,10 @@ func (p *Provider) rows(ctx context.Context) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	var raw jsonText
-	if err := a.json(&raw); err != nil {
+	if err := a.isJSON(); err != nil {
 		return nil, fmt.Errorf("list the rewrites: %w", err)
 	}
-	return parseRows(raw)
-}
-
-// jsonText is JSON as it came.
-type jsonText []byte
-
-// UnmarshalJSON keeps it.
-func (t *jsonText) UnmarshalJSON(data []byte) error {
-	*t = slices.Clone(data)
-	return nil
+	return parseRows(a.body)
 }
 
 // Apply carries out one change. It lists first: what is not as the change takes

@@ -56,7 +56,7 @@ func Start(ctx context.Context, program, folder string, upstream netip.AddrPort)
 		return nil, fmt.Errorf("configure AdGuard Home: %w", err)
 	}
 	s := &Server{URL: "http://" + web.String(), DNS: port, done: make(chan struct{})}
-	s.cmd = exec.CommandContext(ctx, program, "-c", file, "-w", folder, "--no-check-update") //nolint:gosec // whoever runs the tests names it
+	s.cmd = exec.CommandContext(ctx, program, "-c", file, "-w", folder, "--no-check-update")
 	log := &strings.Builder{}
 	s.cmd.Stdout, s.cmd.Stderr = log, log
 	if err := s.cmd.Start(); err != nil {
@@ -95,7 +95,7 @@ func (s *Server) ready(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("ask AdGuard Home: %w", err)
 		}
-		resp, err := client.Do(req) //nolint:gosec // it is on loopback
+		resp, err := client.Do(req)
 		if err != nil {
 			continue
 		}
