@@ -123,7 +123,14 @@ func (p *Provider) exchange(ctx context.Context, m *dns.Msg, network string) (*d
 		m.SetTsig(p.key, p.algorithm, uint16(fudge/time.Second), p.now().Unix())
 		c.TsigSecret = map[string]string{p.key: p.cfg.Secret.Reveal()}
 	}
-	in, _, err := c.ExchangeContext(ctx, m, p.cfg.Server)
+	conn, err := c.DialContext(ctx, p.cfg.Server)
+	if err != nil {
+		return nil, p.failed(nil, err)
+	}
+	defer func() { _ = conn.Close() }()
+	// The library heeds the deadline of ctx, and not that it is cancelled.
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	in, _, err := c.ExchangeWithConnContext(ctx, m, conn)
 	if err != nil {
 		return nil, p.failed(in, err)
 	}
