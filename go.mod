@@ -18,6 +18,7 @@ require (
 )
 
 require (
+	github.com/go-routeros/routeros/v3 v3.0.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/kr/text v0.2.0 // indirect

@@ -26,6 +26,8 @@ type Input struct {
 	// Emptied are names that are to have no address at this moment
 	// (`on_empty: remove`): the delete guard does not hold them.
 	Emptied []string
+	// Untouched are names that are left as they are, whatever they hold.
+	Untouched []string
 	// Leave are RRsets whose drift stands for the moment, as if KeepDrift were set
 	// for them.
 	Leave  []Key

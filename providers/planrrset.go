@@ -16,7 +16,7 @@ func (p *planner) rrset(s *rrset) {
 	if len(s.last) > 0 || s.journal {
 		p.before++
 	}
-	if p.conflicts(s) {
+	if slices.Contains(p.in.Untouched, s.key.Name) || p.conflicts(s) {
 		return
 	}
 	if drifted && (p.in.Policy.KeepDrift || slices.Contains(p.in.Leave, s.key)) && slices.EqualFunc(s.missing(), s.last, p.equal) {

@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,8 @@ type Round struct {
 	// Ready is told before the writes of each listing what is to be changed; nil is always
 	// ready. Nothing is written when it fails.
 	Ready func(ctx context.Context, changes []Change) error
-	// Deadline of each call; 0 for none.
-	Deadline time.Duration
+	// Deadline of each call, and ListWithin of a listing; 0 for none.
+	Deadline, ListWithin time.Duration
 	// Stale, asked between two changes, says that something newer is to be
 	// pushed: the round then ends with [ErrStale]. Nil never does.
 	Stale func() bool
@@ -103,16 +104,16 @@ func (r *Round) names(owned []Record) []string {
 }
 
 func (r *Round) list(ctx context.Context, owned []Record) (Listing, error) {
-	ctx, cancel := r.deadline(ctx)
+	ctx, cancel := deadline(ctx, cmp.Or(r.ListWithin, r.Deadline))
 	defer cancel()
 	return r.Provider.List(ctx, r.names(owned))
 }
 
-func (r *Round) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if r.Deadline == 0 {
+func deadline(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if d == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, r.Deadline)
+	return context.WithTimeout(ctx, d)
 }
 
 // refusals is how many changes a target may refuse before the others are not
@@ -158,7 +159,7 @@ func (r *Round) apply(ctx context.Context, out *Outcome) (changed, failed, err e
 }
 
 func (r *Round) applyOne(ctx context.Context, c Change) error {
-	ctx, cancel := r.deadline(ctx)
+	ctx, cancel := deadline(ctx, r.Deadline)
 	defer cancel()
 	return r.Provider.Apply(ctx, c)
 }

@@ -54,6 +54,15 @@ const (
 	ConfigRejected Kind = "config_rejected"
 	StoreFailed    Kind = "store_failed"
 	StoreRecovered Kind = "store_recovered"
+
+	Drift                 Kind = "drift"
+	DriftRepaired         Kind = "drift_repaired"
+	PublishFailed         Kind = "publish_failed"
+	PublishRecovered      Kind = "publish_recovered"
+	PublishNotVisible     Kind = "publish_not_visible"
+	PublishVisible        Kind = "publish_visible"
+	InstanceConflict      Kind = "instance_conflict"
+	InstanceConflictEnded Kind = "instance_conflict_ended"
 )
 
 // Kinds lists every kind of event, in the order in which they are described.
@@ -66,6 +75,8 @@ func Kinds() []Kind {
 		QuarantineStarted, QuarantineEnded, MassFailure, MassFailureEnded, DrillStarted, DrillEnded, RestartLoop,
 		CertificateExpiring, CertificateRenewed,
 		ConfigReloaded, ConfigRejected, StoreFailed, StoreRecovered,
+		Drift, DriftRepaired, PublishFailed, PublishRecovered, PublishNotVisible, PublishVisible,
+		InstanceConflict, InstanceConflictEnded,
 	}
 }
 
@@ -88,7 +99,8 @@ func (k Kind) Severity() Severity {
 	case SiteDown, ControllerIsolated, PoolOutageStarted, MassFailure, MoveHeld, StoreFailed:
 		return Critical
 	case FailoverOutage, FailoverSwitch, NodeOffline, ResolverDown, ProbeNeverUp, ProbeFailed,
-		ProbeStale, ClockSuspect, CertificateExpiring, QuarantineStarted, WindowSkipped, RestartLoop, ConfigRejected:
+		ProbeStale, ClockSuspect, CertificateExpiring, QuarantineStarted, WindowSkipped, RestartLoop, ConfigRejected,
+		Drift, PublishFailed, PublishNotVisible, InstanceConflict:
 		return Warning
 	default:
 		return Info
@@ -101,11 +113,15 @@ type Event struct {
 	ID   uint64    `json:"id"`
 	Time time.Time `json:"time"`
 	Kind Kind      `json:"kind"`
-	// Severity is that of the kind.
+	// Severity is that of the kind; an event from around the rules may raise its
+	// own to critical (a push that fails during a move).
 	Severity Severity `json:"severity"`
 	Site     string   `json:"site,omitempty"`
 	Node     string   `json:"node,omitempty"`
 	Pool     string   `json:"pool,omitempty"`
+	// Target names the target that it is about, and its server where there are
+	// several: "adguard-berlin https://10.1.0.1".
+	Target string `json:"target,omitempty"`
 	// Text says what happened and why, with the figures that led to it.
 	Text string `json:"text"`
 	// Resolves is the ID of the event that this one ends; 0 for none.

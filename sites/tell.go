@@ -3,7 +3,10 @@ package sites
 // stamp completes an event and gives its ID.
 func (m *Machine) stamp(e Event) Event {
 	m.LastEvent++
-	e.ID, e.Time, e.Severity = m.LastEvent, m.now.Wall, e.Kind.Severity()
+	e.ID, e.Time = m.LastEvent, m.now.Wall
+	if e.Severity != Critical {
+		e.Severity = e.Kind.Severity()
+	}
 	return e
 }
 

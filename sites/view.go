@@ -14,6 +14,13 @@ func (m *Machine) NodeWord(name string) (w Word, ok bool) {
 	return "", false
 }
 
+// SiteSettled says whether a site has been seen since the start and a full round
+// of its probes is in: nothing of it is pushed to a target before (S2).
+func (m *Machine) SiteSettled(name string) bool {
+	s := m.byName[name]
+	return s != nil && s.settled
+}
+
 // SiteWord gives the condition of a site, or "paused" when a pool of it is; ""
 // if there is no such site.
 func (m *Machine) SiteWord(name string) string {

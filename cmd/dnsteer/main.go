@@ -24,7 +24,7 @@ func run() int {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	return cli.Run(ctx, os.Args[1:], cli.Env{
-		Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Serve: serve, Demo: show,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Serve: serve, Demo: show,
 	})
 }
 

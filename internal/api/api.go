@@ -71,6 +71,9 @@ type Status struct {
 	DNS      *DNSStatus       `json:"dns,omitempty"`
 	Sites    []sites.SiteView `json:"sites"`
 	Services []ServiceView    `json:"services"`
+	// Targets that sites are pushed to; the handler adds them, and what is wrong
+	// with them to Problems.
+	Targets []TargetView `json:"targets,omitempty"`
 }
 
 // ConfigStatus is about the configuration in place.

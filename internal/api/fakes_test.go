@@ -29,6 +29,7 @@ type fake struct {
 	events   []sites.Event
 	query    EventQuery
 	commands []sites.Command
+	targets  []TargetRequest
 	follow   chan sites.Event
 	after    uint64
 	healthy  error
@@ -44,6 +45,8 @@ func (f *fake) Explain(_ context.Context, what string) (Explanation, error) {
 	switch what {
 	case "berlin":
 		return Explanation{Subject: "berlin", Sentences: []string{"berlin is seen."}}, nil
+	case "app.example.lan":
+		return Explanation{Subject: what, Sentences: []string{"berlin answers 10.1.0.11."}}, nil
 	case "panic":
 		panic("out of cheese")
 	case "broken":
@@ -127,11 +130,42 @@ func (f *fake) Reload(context.Context) (ReloadReport, error) {
 	return ReloadReport{}, errors.New("dnsteer.yaml:3:1: nix: unknown key")
 }
 
+// Targets knows the router of berlin.
+func (f *fake) Targets(context.Context) ([]TargetView, error) {
+	return []TargetView{{
+		Name: "router", Server: "10.1.0.1:8729", Kind: "routeros", Site: "berlin", State: TargetCurrent,
+		Records: []TargetRecord{{Name: "app.example.lan", Type: "A", TTL: 30}},
+	}}, nil
+}
+
+func (f *fake) Plan(_ context.Context, target string) ([]TargetPlan, error) {
+	if target != "" && target != "router" {
+		return nil, &NotFoundError{Text: "There is no target " + target + ". There is router."}
+	}
+	return []TargetPlan{
+		{Target: "router", Server: "10.1.0.1:8729"},
+		{Target: "router", Server: "10.1.0.2:8729", Changes: []TargetChange{{Verb: "add", Name: "app.example.lan", Type: "A", To: "10.1.0.11"}}},
+	}, nil
+}
+
+func (f *fake) Operate(_ context.Context, r TargetRequest) (TargetReply, error) {
+	f.mu.Lock()
+	f.targets = append(f.targets, r)
+	f.mu.Unlock()
+	switch {
+	case r.Target != "router":
+		return TargetReply{}, &NotFoundError{Text: "There is no target " + r.Target + ". There is router."}
+	case r.Verb == TargetEnable:
+		return TargetReply{Refused: true, Text: "router is not disabled."}, nil
+	}
+	return TargetReply{Text: "1 record would become ours.", Changes: []TargetChange{{Verb: "adopt", Name: "app.example.lan", Type: "A", From: "10.1.0.11"}}}, nil
+}
+
 func (f *fake) Healthy(context.Context) error    { return f.healthy }
 func (f *fake) Missing(context.Context) []string { return f.missing }
 func (f *fake) handler() *Handler                { return f.handlerLogging(io.Discard) }
 func (f *fake) handlerLogging(log io.Writer) *Handler {
-	return NewHandler(Deps{Reader: f, Operator: f, Historian: f, Health: f, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	return NewHandler(Deps{Reader: f, Operator: f, Historian: f, Publisher: f, Health: f, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 }
 
 // socketFolder is a folder with a short name: the path of a socket may have

@@ -13,11 +13,13 @@ import (
 	"github.com/dnsteer/dnsteer/sites"
 )
 
-// Deps are what the handlers need; none may be nil.
+// Deps are what the handlers need; none may be nil but Publisher, where nothing
+// is pushed to targets.
 type Deps struct {
 	Reader    Reader
 	Operator  Operator
 	Historian Historian
+	Publisher Publisher
 	Health    Health
 	Log       *slog.Logger
 }
@@ -47,6 +49,9 @@ type Handler struct {
 //	GET  /api/v1/history/{site}/{node}
 //	POST /api/v1/commands             [CommandRequest] to [CommandReply]; 409 for what is refused
 //	POST /api/v1/probe/{site}/{node}  [ProbeReport]
+//	GET  /api/v1/targets              [TargetList]
+//	GET  /api/v1/targets/plan         [PlanList]; target
+//	POST /api/v1/targets/{name}       [TargetRequest] to [TargetReply]; 409 for what is refused
 //	POST /api/v1/reload, /-/reload    [ReloadReport]; 422 for a faulty configuration
 //	GET  /-/healthy, /-/ready         [Healthful]; 503 with what is missing
 //
@@ -67,6 +72,9 @@ func NewHandler(d Deps) *Handler {
 		"GET /api/v1/history/{site}/{node}": h.history,
 		"POST /api/v1/commands":             h.command,
 		"POST /api/v1/probe/{site}/{node}":  h.probe,
+		"GET /api/v1/targets":               h.targets,
+		"GET /api/v1/targets/plan":          h.plan,
+		"POST /api/v1/targets/{name}":       h.operateTarget,
 		"POST /api/v1/reload":               h.reload,
 		"POST /-/reload":                    h.reload,
 		"GET /-/healthy":                    h.healthy,
@@ -140,6 +148,9 @@ func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := h.addTargets(r.Context(), &s); err != nil {
+		return err
+	}
 	s.Problems, s.Config.Warnings = listed(s.Problems), listed(s.Config.Warnings)
 	s.Sites, s.Services = listed(s.Sites), listed(s.Services)
 	writeJSON(w, s)
@@ -167,7 +178,11 @@ func (h *Handler) explain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	e.Sentences = listed(e.Sentences)
+	views, err := h.targetViews(r.Context())
+	if err != nil {
+		return err
+	}
+	e.Sentences = listed(explainTargets(what, e.Sentences, views))
 	writeJSON(w, e)
 	return nil
 }

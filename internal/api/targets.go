@@ -52,6 +52,9 @@ type TargetView struct {
 	Changed  time.Time `json:"changed,omitzero"`
 	// Writes counts the changes that were sent since the start.
 	Writes uint64 `json:"writes"`
+	// Visible is how many seconds the last push took until the site's resolver gave
+	// it; 0 while that is not known.
+	Visible float64 `json:"visible_seconds,omitempty"`
 	// TTL in seconds that the server gives all records; 0 where each has its
 	// own.
 	TTL     int            `json:"ttl,omitempty"`

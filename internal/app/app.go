@@ -16,6 +16,7 @@ import (
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/engine"
 	"github.com/dnsteer/dnsteer/internal/history"
+	"github.com/dnsteer/dnsteer/internal/publish"
 	"github.com/dnsteer/dnsteer/internal/sdnotify"
 	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/internal/version"
@@ -42,6 +43,8 @@ type Options struct {
 	// disk, if not nil, stands between the writer and the store in tests of
 	// disks that hang.
 	disk func(store.Batch, func(store.Batch) error) error
+	// provider, if not nil, puts stand-ins into a target in tests.
+	provider func(*publish.Target)
 	// watchEvery is the pace of looking at files in tests.
 	watchEvery time.Duration
 }
@@ -64,6 +67,7 @@ type App struct {
 	hub      *hub
 	past     past
 	control  control
+	pushing  *pushing
 	pulse    *pulse
 	// beside has the goroutines that end with life.
 	beside sync.WaitGroup
@@ -125,7 +129,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 		commit = func(b store.Batch) error { return a.opt.disk(b, a.store.Commit) }
 	}
 	a.loop = (&loop{
-		now: a.instant, start: a.probe, publish: a.names.publish, tell: a.tell,
+		now: a.instant, start: a.probe, publish: a.publish, tell: a.tell,
 		learn: a.learn, alive: a.pulse.beat, pace: a.pulse.every,
 	}).ready()
 	a.keeper = &keeper{
@@ -142,6 +146,9 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 		Now: clock.Boot, Deliver: a.loop.deliver, Limit: a.room(cfg), Log: a.log,
 	})
 	a.keeper.start()
+	if a.pushing, err = a.newPushing(cfg); err != nil {
+		return state, errors.Join(err, within(storeWithin, a.keeper.writer.Close))
+	}
 	return state, nil
 }
 
@@ -159,11 +166,14 @@ func (a *App) instant() sites.Instant {
 }
 
 // probe starts a run.
-func (a *App) probe(run probes.Run) { a.runner.Start(run, a.cfg.Load().Probers(run.Subject)) }
+func (a *App) probe(run probes.Run) {
+	a.runner.Start(run, a.pushing.witness(run.Subject, a.cfg.Load().Probers(run.Subject)))
+}
 
 // tell hands events on to readers and to the log.
 func (a *App) tell(events []sites.Event) {
 	a.hub.send(events)
+	a.pushing.heard(events)
 	for i := range events {
 		e := &events[i]
 		level := slog.LevelInfo

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/publish"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -72,10 +73,17 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	if err != nil {
 		return api.ReloadReport{}, a.reject(ctx, err)
 	}
+	list := a.targetsOf(cfg)
+	targets, err := a.pushing.publisher.Prepare(list)
+	if err != nil {
+		names.discard()
+		return api.ReloadReport{}, a.reject(ctx, err)
+	}
+	report.Warnings = append(report.Warnings, a.pushing.left(list)...)
 	report.Changed = true
 	report.Text = "The configuration is in place: " + counts(cfg) + "."
 	room := a.room(cfg)
-	if err := a.loop.do(ctx, func() { a.swap(cfg, names, room, report.Text) }); err != nil {
+	if err := a.loop.do(ctx, func() { a.swap(cfg, names, targets, room, report.Text) }); err != nil {
 		names.discard()
 		return api.ReloadReport{}, fmt.Errorf("put the configuration in place: %w", err)
 	}
@@ -131,13 +139,14 @@ func (a *App) unchanged(ctx context.Context, cfg *config.Config) error {
 
 // swap puts a configuration in place, in the loop's goroutine. Nothing in it can
 // fail.
-func (a *App) swap(cfg *config.Config, names *renaming, room int, text string) {
+func (a *App) swap(cfg *config.Config, names *renaming, targets *publish.Change, room int, text string) {
 	a.cfg.Store(cfg)
 	a.runner.SetLimit(room)
 	a.keeper.use(&cfg.Sites)
 	now := a.instant()
 	t := a.loop.engine.Reload(now, &cfg.Sites)
 	names.commit(a.loop.engine.Machine())
+	a.pushing.use(cfg, targets, a.loop.engine.Machine())
 	a.loop.follow(now, t)
 	a.past.since = now.Boot
 	a.track()

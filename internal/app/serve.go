@@ -30,6 +30,7 @@ func (a *App) serve(ctx context.Context, found start) error {
 	// The stored answers, or for a first start those of the configuration, are
 	// in place before the first query.
 	runs := a.loop.first(engine.Input{Events: found.events()})
+	a.pushing.begin(a.loop.engine.Machine())
 	a.loop.publish(a.loop.engine.Machine(), everyPool(a.names.sites))
 	if err := a.names.listen(); err != nil {
 		return fmt.Errorf("listen: %w", errors.Join(err, stop()))
@@ -63,7 +64,13 @@ func (a *App) serve(ctx context.Context, found start) error {
 // answers. Each has its time: what hangs is left behind.
 func (a *App) stop(die, decide func()) error {
 	die()
+	// The targets end beside the requests, some of which wait for them.
+	targets := make(chan error, 1)
+	go func() { targets <- within(requestsWithin, a.pushing.publisher.Close) }()
 	err := within(requestsWithin, a.control.close)
+	if late := <-targets; late != nil {
+		a.log.Warn("a target is left behind", "error", late)
+	}
 	decide()
 	err = errors.Join(err, within(probesWithin, func(ctx context.Context) error {
 		if err := a.loop.end(ctx); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/online"
 	"github.com/dnsteer/dnsteer/internal/rehearsal"
 	"github.com/dnsteer/dnsteer/internal/version"
 )
@@ -32,12 +33,17 @@ const (
 
 // Env is what the commands have of the world around them.
 type Env struct {
+	// In is where questions are answered; nil where nobody is asked.
+	In        io.Reader
 	Out, Err  io.Writer
 	LookupEnv func(string) (string, bool)
 	// Serve runs the controller until ctx ends.
 	Serve func(context.Context, ServeOptions) error
 	// Demo runs the demonstration until ctx ends.
 	Demo func(context.Context, DemoOptions) error
+	// OnlineChecks are what `check --online` looks at beside nodes, resolvers and
+	// targets.
+	OnlineChecks []online.Check
 }
 
 // ServeOptions of a controller.
@@ -166,9 +172,10 @@ Exit codes: 0 done, 1 failed or refused, 2 wrong use, 3 configuration invalid,
 	}
 	group("run", c.serveCommand(), c.demoCommand())
 	group("look", c.statusCommand(), c.explainCommand(), c.eventsCommand(), c.historyCommand(), c.probeCommand(),
-		c.healthCommand())
+		c.planCommand(), c.healthCommand())
 	group("act", c.maintenanceCommand(), c.disableCommand(), c.enableCommand(), c.failbackCommand(),
-		c.pauseCommand(), c.resumeCommand(), c.switchCommand(), c.drillCommand(), c.releaseCommand(), c.reloadCommand())
+		c.pauseCommand(), c.resumeCommand(), c.switchCommand(), c.drillCommand(), c.releaseCommand(), c.targetCommand(),
+		c.reloadCommand())
 	group("try", c.checkCommand(), c.rehearseCommand(), c.schemaCommand())
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(helpCommand())

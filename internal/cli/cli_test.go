@@ -21,7 +21,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/history"
+	"github.com/dnsteer/dnsteer/internal/online"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -44,7 +46,10 @@ func TestMain(m *testing.M) {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
 		os.Exit(Run(ctx, os.Args[1:], Env{
-			Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv,
+			In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv,
+			OnlineChecks: []online.Check{func(context.Context, *config.Config) []online.Finding {
+				return []online.Finding{{About: "mail", Grade: online.OK, Text: "is taken"}}
+			}},
 			Serve: func(_ context.Context, opt ServeOptions) error {
 				opt.Log.Debug("serving", "config", opt.ConfigPath, "strict", opt.Strict)
 				opt.Log.Info("stopped")
@@ -78,7 +83,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"controller": controller, "exits": exits, "waitfor": waitFor,
+			"controller": controller, "exits": exits, "waitfor": waitFor, "router": router,
 		},
 	})
 }
@@ -125,7 +130,7 @@ func controller(ts *testscript.TestScript, neg bool, args []string) {
 	f := &fake{got: ts.MkAbs("got")}
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("controller.json")), f))
 	ts.Check(os.WriteFile(f.got, nil, 0o600))
-	s, err := api.Listen(ts.Getenv("SOCKET"), api.NewHandler(api.Deps{Reader: f, Operator: f, Historian: f, Health: f, Log: slog.New(slog.DiscardHandler)}))
+	s, err := api.Listen(ts.Getenv("SOCKET"), api.NewHandler(api.Deps{Reader: f, Operator: f, Historian: f, Publisher: f, Health: f, Log: slog.New(slog.DiscardHandler)}))
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(s.Shutdown(context.Background())) })
 }
@@ -144,6 +149,10 @@ type fake struct {
 	Faults       string                     `json:"faults"`
 	Ill          string                     `json:"ill"`
 	Lacking      []string                   `json:"missing"`
+	Pushed       []api.TargetView           `json:"targets"`
+	Planned      []api.TargetPlan           `json:"plans"`
+	Would        *api.TargetReply           `json:"would"` // to what is not confirmed
+	Did          api.TargetReply            `json:"did"`
 
 	got string
 	mu  sync.Mutex
@@ -228,6 +237,30 @@ func (f *fake) Reload(context.Context) (api.ReloadReport, error) {
 		return api.ReloadReport{}, errors.New(f.Faults)
 	}
 	return *f.Reloaded, nil
+}
+
+func (f *fake) Targets(context.Context) ([]api.TargetView, error) { return f.Pushed, nil }
+
+func (f *fake) Plan(_ context.Context, target string) (list []api.TargetPlan, err error) {
+	for _, p := range f.Planned {
+		if target == "" || p.Target == target {
+			list = append(list, p)
+		}
+	}
+	if target != "" && list == nil {
+		return nil, &api.NotFoundError{Text: "There is no target " + target + "."}
+	}
+	return list, nil
+}
+
+func (f *fake) Operate(_ context.Context, r api.TargetRequest) (api.TargetReply, error) {
+	if err := f.note(r); err != nil {
+		return api.TargetReply{}, err
+	}
+	if !r.Confirmed && f.Would != nil {
+		return *f.Would, nil
+	}
+	return f.Did, nil
 }
 
 func (f *fake) Healthy(context.Context) error {

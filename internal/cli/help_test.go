@@ -12,10 +12,22 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// described are the commands that are documented: all but help.
-func described() []*cobra.Command {
+// described are the commands that are documented, each before those below it:
+// all but help.
+func described() (list []*cobra.Command) {
 	c := &commands{Env: Env{LookupEnv: func(string) (string, bool) { return "", false }}}
-	return c.root().Commands()
+	for _, cmd := range c.root().Commands() {
+		list = append(append(list, cmd), cmd.Commands()...)
+	}
+	return list
+}
+
+// groupOf is the group of a command, or of the one above it.
+func groupOf(cmd *cobra.Command) string {
+	if cmd.GroupID == "" && cmd.Parent().HasParent() {
+		return cmd.Parent().GroupID
+	}
+	return cmd.GroupID
 }
 
 func golden(t *testing.T, path, got string) {
@@ -97,14 +109,14 @@ func reference() string {
 	for _, g := range root.Groups() {
 		p("## %s\n", strings.TrimSuffix(g.Title, ":"))
 		for _, cmd := range described() {
-			if cmd.GroupID == g.ID {
+			if groupOf(cmd) == g.ID {
 				b.WriteString(section(cmd))
 			}
 		}
 	}
 	p("## And\n")
 	for _, cmd := range described() {
-		if cmd.GroupID == "" {
+		if groupOf(cmd) == "" {
 			b.WriteString(section(cmd))
 		}
 	}

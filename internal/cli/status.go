@@ -93,6 +93,10 @@ func statusTable(p *printer, s *api.Status) {
 		p.line("")
 		siteTable(p, &s.Sites[i], s.Time)
 	}
+	if len(s.Targets) > 0 {
+		p.line("")
+		targetTable(p, s.Targets, s.Time)
+	}
 	p.line("")
 	p.para("", fmt.Sprintf("dnsteer %s, %s, runs for %s.", s.Version, s.Instance, ago(s.Time.Sub(s.Started))))
 	p.para("", fmt.Sprintf("Configuration: %s, read at %s.", s.Config.Path, moment(s.Config.Loaded, s.Time)))

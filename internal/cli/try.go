@@ -12,15 +12,22 @@ import (
 )
 
 func (c *commands) checkCommand() *cobra.Command {
-	return &cobra.Command{
+	dial := false
+	cmd := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Say what is wrong with a configuration, and how fast it fails over",
 		Long: `Read a configuration, a file or a folder, without touching the network. Faults
 are listed with file, line and column, and the exit code is 3. Where there are
-none, the worst case from a failure to empty caches is added up for each site.`,
-		Example: "  dnsteer check config.example.yaml",
-		Args:    takes(0, 1, ""),
-		RunE: func(_ *cobra.Command, args []string) error {
+none, the worst case from a failure to empty caches is added up for each site.
+
+With --online, nodes and resolvers are probed once as well, and targets are
+logged in to and read: whether they can be reached, the login and its rights,
+their switches and TTLs, and records of others that stand in the way. Nothing is
+changed. The exit code is 1 if something would not work.`,
+		Example: `  dnsteer check config.example.yaml
+  dnsteer check --online`,
+		Args: takes(0, 1, ""),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			path := c.config
 			if len(args) > 0 {
 				path = args[0]
@@ -32,10 +39,18 @@ none, the worst case from a failure to empty caches is added up for each site.`,
 			for _, w := range cfg.Warnings {
 				fmt.Fprintf(c.Err, "warning: %s\n", printable(w.String()))
 			}
-			_, err = fmt.Fprintf(c.Out, "%s: %s\n\n%s", path, cfg.Summary(), cfg.WorstCases())
-			return err
+			if dial && c.output != "table" {
+				return c.lookOnline(cmd.Context(), cfg)
+			}
+			if _, err := fmt.Fprintf(c.Out, "%s: %s\n\n%s", path, cfg.Summary(), cfg.WorstCases()); err != nil || !dial {
+				return err
+			}
+			fmt.Fprintln(c.Out)
+			return c.lookOnline(cmd.Context(), cfg)
 		},
 	}
+	cmd.Flags().BoolVar(&dial, "online", false, "also ask nodes, resolvers and targets, and change nothing")
+	return cmd
 }
 
 func (c *commands) schemaCommand() *cobra.Command {

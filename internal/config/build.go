@@ -18,6 +18,9 @@ type builder struct {
 	cfg  *Config
 	// siteAt finds sites by name; only the first of two of the same name.
 	siteAt map[string]int
+	// targetAt finds targets by name, targetUse the sites that use them.
+	targetAt  map[string]int
+	targetUse map[string]Value[string]
 }
 
 func (b *builder) build() *Config {
@@ -31,6 +34,7 @@ func (b *builder) build() *Config {
 		b.cfg.Sites.Brake = sites.Brake{Percent: int(k.Nodes.V), Within: k.Within.V}
 	}
 	b.index()
+	b.indexTargets()
 	for i := range b.file.Sites {
 		b.cfg.Sites.Sites = append(b.cfg.Sites.Sites, b.site(&b.file.Sites[i]))
 	}
@@ -38,6 +42,8 @@ func (b *builder) build() *Config {
 	b.sitesDown()
 	b.services()
 	b.dns()
+	b.targets()
+	b.published()
 	b.suspicions()
 	return b.cfg
 }

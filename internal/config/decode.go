@@ -121,7 +121,10 @@ func (d *decoder) scalar(n *yaml.Node, path string, v reflect.Value, tag reflect
 		err = within(text, v, tag)
 	}
 	var exp expected
+	_, hidden := v.Addr().Interface().(hiding)
 	switch {
+	case errors.As(err, &exp) && hidden:
+		d.fault(at, "this secret cannot be read, expected %s", string(exp))
 	case errors.As(err, &exp):
 		d.fault(at, "found %s, expected %s", d.found(n, text), string(exp))
 	case err != nil:

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 
 	"gopkg.in/yaml.v3"
 )
@@ -53,7 +54,7 @@ func defaultValue(text string, field reflect.Value, tag reflect.StructTag) error
 	if h, ok := field.Addr().Interface().(holder); ok {
 		inner := h.hold(Pos{})
 		if _, ok := scalarForm(inner); ok {
-			return parseScalar(text, inner)
+			return parseScalar(unquoted(text), inner)
 		}
 	}
 	var node yaml.Node
@@ -64,6 +65,15 @@ func defaultValue(text string, field reflect.Value, tag reflect.StructTag) error
 	d := &decoder{report: r, env: &environment{}, known: make(keySets)}
 	d.into(node.Content[0], "", field, tag)
 	return r.err()
+}
+
+// unquoted gives a scalar as it is meant: some must be quoted where they are
+// written.
+func unquoted(text string) string {
+	if s, err := strconv.Unquote(text); err == nil {
+		return s
+	}
+	return text
 }
 
 // or gives the place of a value, or that of what it belongs to where it was

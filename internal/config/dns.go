@@ -14,8 +14,8 @@ import (
 func (b *builder) dns() {
 	k := b.file.DNS
 	if k == nil {
-		if len(b.file.Services) > 0 {
-			b.fault(b.file.Services[0].At, "services are published nowhere, expected the built-in server: add the key \"dns\" at the top")
+		if len(b.file.Services) > 0 && len(b.file.Targets) == 0 {
+			b.fault(b.file.Services[0].At, "services are published nowhere, expected the built-in server or targets: add the key \"dns\" or \"targets\" at the top")
 		}
 		return
 	}
@@ -53,21 +53,27 @@ func (b *builder) dns() {
 	}
 	b.place(k, tables)
 	for i := range b.cfg.Sites.Services {
-		d.Services = append(d.Services, b.dnsService(&b.cfg.Sites.Services[i]))
+		if s := b.dnsService(k, &b.cfg.Sites.Services[i]); len(s.Hosts) > 0 && len(s.Sites) > 0 {
+			d.Services = append(d.Services, s)
+		}
 	}
 	b.cfg.DNS = d
 }
 
-// dnsService gives a service the TTLs of its sites (A9).
-func (b *builder) dnsService(s *sites.Service) dnsserver.Service {
-	out := dnsserver.Service{Hosts: s.Hosts, Pool: s.Pool}
-	for _, name := range s.Sites {
-		site := &b.cfg.Sites.Sites[b.siteAt[name]]
-		ttl := s.TTL
-		if ttl == 0 {
-			ttl = site.TTL
+// dnsService gives a service the TTLs of its sites (A9), without the sites and
+// the hosts that the built-in server does not answer for.
+func (b *builder) dnsService(k *dnsKeys, s *sites.Service) dnsserver.Service {
+	out := dnsserver.Service{Pool: s.Pool}
+	for _, h := range s.Hosts {
+		if zoneOf(h, k.Zones) >= 0 {
+			out.Hosts = append(out.Hosts, h)
 		}
-		out.Sites = append(out.Sites, dnsserver.ServiceSite{Site: name, TTL: ttl, TTLUnsettled: site.TTLUnsettled})
+	}
+	for _, name := range s.Sites {
+		i := b.siteAt[name]
+		if site := &b.cfg.Sites.Sites[i]; b.file.Sites[i].publishes() {
+			out.Sites = append(out.Sites, dnsserver.ServiceSite{Site: name, TTL: ttlOf(s, site), TTLUnsettled: site.TTLUnsettled})
+		}
 	}
 	return out
 }
@@ -183,6 +189,9 @@ func (b *builder) place(k *dnsKeys, tables []*zoneTable) {
 		for _, h := range b.file.Services[i].Hosts {
 			host := string(h.V)
 			z := zoneOf(host, k.Zones)
+			if !b.needsZone(i, host) && z < 0 {
+				continue
+			}
 			if z < 0 {
 				var known []string
 				for j := range k.Zones {

@@ -196,8 +196,8 @@ func (l *loader) finish() (*Config, error) {
 	return cfg, nil
 }
 
-// combine makes one of the parts. Sites and services add up; all else may
-// stand once.
+// combine makes one of the parts. Sites, services and targets add up; all else
+// may stand once.
 func (l *loader) combine() file {
 	var whole file
 	origin := make(map[string]Pos)
@@ -234,6 +234,7 @@ func (l *loader) combine() file {
 		}
 		whole.Sites = append(whole.Sites, p.Sites...)
 		whole.Services = append(whole.Services, p.Services...)
+		whole.Targets = append(whole.Targets, p.Targets...)
 		if whole.At.File == "" {
 			whole.At = p.At
 		}

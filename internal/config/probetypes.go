@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -174,6 +175,12 @@ func (f *fingerprint) UnmarshalText(text []byte) error {
 	}
 	*f = fingerprint("sha256:" + s)
 	return nil
+}
+
+// sum gives its bytes.
+func (f fingerprint) sum() (sum [32]byte) {
+	_, _ = hex.Decode(sum[:], []byte(strings.TrimPrefix(string(f), "sha256:"))) // it was checked
+	return sum
 }
 
 // cronText is a schedule in cron's five fields, as it is written.

@@ -76,7 +76,7 @@ func literal(text string, f form) any {
 	if f.kind != "" && json.Unmarshal([]byte(text), &v) == nil {
 		return v
 	}
-	return text
+	return unquoted(text)
 }
 
 // value describes the type of a field.

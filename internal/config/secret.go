@@ -14,6 +14,8 @@ type secretText []byte
 
 func (s *secretText) form() form { return form{name: "secret", pattern: `^[A-Za-z0-9+/]+=*$`} }
 
+func (*secretText) hides() {}
+
 // Format writes "<secret>" for every verb.
 func (secretText) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("<secret>")) } // the state keeps its error
 

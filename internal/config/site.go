@@ -37,13 +37,7 @@ func (b *builder) site(k *siteKeys) sites.Site {
 		s.Windows = append(s.Windows, b.window(k, &k.Maintenance[i], nodeAt))
 	}
 	b.witnesses(k, &s)
-	for _, t := range k.Targets {
-		if t.V != "builtin" {
-			b.fault(t.At, "not in this version: the target %q, expected builtin", clip(t.V))
-		} else if b.file.DNS == nil && t.At.File != "" {
-			b.fault(t.At, "the built-in server is not configured: add the key \"dns\" at the top")
-		}
-	}
+	b.siteTargets(k)
 	return s
 }
 

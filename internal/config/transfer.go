@@ -21,28 +21,45 @@ func (b *builder) tsigKeys(k *dnsKeys) []dnsserver.Key {
 		t := &k.TSIGKeys[i]
 		b.known.fill(t, true)
 		seen.add(text(t.Name))
-		key := dnsserver.Key{Name: string(t.Name.V), Algorithm: dnsserver.Algorithm(t.Algorithm.V), Secret: dnsserver.Secret(t.Secret.V)}
-		at := t.Secret.At
-		switch {
-		case t.Secret.Set && t.SecretFile.Set:
-			b.fault(t.SecretFile.At, "found secret_file beside secret, expected one or the other")
-		case t.SecretFile.Set:
-			at = t.SecretFile.At
-			key.Secret = b.secretFile(t.SecretFile)
-		case !t.Secret.Set:
-			b.fault(t.At, "the key %q has no secret, expected secret_file or secret", t.Name.V)
-		}
-		if n := len(key.Secret); n > 0 && n < fewSecretBytes {
-			b.warn(at, "the secret of the key %q has %d bytes and can be guessed: make one of 32, such as by \"openssl rand -base64 32\"", t.Name.V, n)
-		}
+		key := dnsserver.Key{Name: string(t.Name.V), Algorithm: dnsserver.Algorithm(t.Algorithm.V), Secret: b.tsigSecret(t)}
 		list = append(list, key)
 	}
 	return list
 }
 
-// secretFile reads a secret from a file of its own. What it holds is quoted
-// nowhere.
+// tsigSecret gives the secret of a key, from where it stands.
+func (b *builder) tsigSecret(t *tsigKeys) dnsserver.Secret {
+	secret, at := dnsserver.Secret(t.Secret.V), t.Secret.At
+	switch {
+	case t.Secret.Set && t.SecretFile.Set:
+		b.fault(t.SecretFile.At, "found secret_file beside secret, expected one or the other")
+	case t.SecretFile.Set:
+		at = t.SecretFile.At
+		secret = b.secretFile(t.SecretFile)
+	case !t.Secret.Set:
+		b.fault(t.At, "the key %q has no secret, expected secret_file or secret", t.Name.V)
+	}
+	if n := len(secret); n > 0 && n < fewSecretBytes {
+		b.warn(at, "the secret of the key %q has %d bytes and can be guessed: make one of 32, such as by \"openssl rand -base64 32\"", t.Name.V, n)
+	}
+	return secret
+}
+
+// secretFile reads a secret in base64 from a file of its own.
 func (b *builder) secretFile(v Value[string]) dnsserver.Secret {
+	data, ok := b.privateFile(v)
+	if !ok {
+		return nil
+	}
+	var s secretText
+	if err := s.UnmarshalText(data); err != nil {
+		b.fault(v.At, "the secret file %s: %s", relative(v), err)
+	}
+	return dnsserver.Secret(s)
+}
+
+// privateFile reads a file that holds a secret. What it holds is quoted nowhere.
+func (b *builder) privateFile(v Value[string]) ([]byte, bool) {
 	path := relative(v)
 	err := b.disk.private(path)
 	var data []byte
@@ -51,14 +68,22 @@ func (b *builder) secretFile(v Value[string]) dnsserver.Secret {
 	}
 	if err != nil {
 		b.fault(v.At, "the secret file %s: %s", path, plain(err))
+		return nil, false
+	}
+	b.bundle.Files[path] = data
+	return data, true
+}
+
+// ordinaryFile reads a file that holds no secret; nil where it cannot.
+func (b *builder) ordinaryFile(v Value[string]) []byte {
+	path := relative(v)
+	data, err := b.disk.read("", path, maxFileSize)
+	if err != nil {
+		b.fault(v.At, "the file %s: %s", path, plain(err))
 		return nil
 	}
 	b.bundle.Files[path] = data
-	var s secretText
-	if err := s.UnmarshalText(data); err != nil {
-		b.fault(v.At, "the secret file %s: %s", path, err)
-	}
-	return dnsserver.Secret(s)
+	return data
 }
 
 // keyName checks that a key is there, and gives its name as the server knows it.

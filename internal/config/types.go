@@ -18,7 +18,8 @@ type file struct {
 	Brake     brakeKeys   `yaml:"brake" doc:"What holds back moves when so many nodes in two or more sites fail at once that the prober is the likeliest cause: pools in which no node passes its probes are left alone. On unless off is written." otherwise:"on, with the defaults of its keys" rule:"A10"`
 	AllowExec Value[bool] `yaml:"allow_exec" doc:"Whether probes of type exec may run programs of this machine, as the controller's user." default:"false" rule:"O2"`
 
-	_ later `yaml:"targets"`
+	Targets []targetKeys `yaml:"targets" doc:"Devices and servers that sites' answers are pushed to."`
+
 	_ later `yaml:"alerts"`
 	_ later `yaml:"http"`
 }
@@ -126,7 +127,7 @@ type siteKeys struct {
 	Nodes        []nodeKeys                `yaml:"nodes" doc:"The site's nodes in order of priority." required:"yes" nonempty:"yes"`
 	Pools        []poolKeys                `yaml:"pools" doc:"Further orders and modes over the same nodes. Every site has the pool \"default\" of all its nodes."`
 	Maintenance  []windowKeys              `yaml:"maintenance" doc:"Recurring maintenance windows." rule:"C5"`
-	Targets      List[Value[string]]       `yaml:"targets" doc:"Where the site's answers are published. This version has the built-in server alone." nonempty:"yes" default:"[builtin]" example:"[builtin]"`
+	Targets      List[Value[string]]       `yaml:"targets" doc:"Where the site's answers are published: builtin, and names of targets. A target belongs to one site." nonempty:"yes" default:"[builtin]" example:"[builtin, router-berlin]"`
 	nodeSettings `yaml:",inline"`
 	poolSettings `yaml:",inline"`
 	siteSettings `yaml:",inline"`

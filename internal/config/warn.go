@@ -34,6 +34,7 @@ func (b *builder) suspicions() {
 	}
 	b.doubtServices()
 	b.doubtTransfers()
+	b.doubtTargets()
 }
 
 // doubtWitnesses warns of witnesses that prove little or the wrong thing.
@@ -172,14 +173,14 @@ func (b *builder) doubtPools(k *siteKeys, s *sites.Site) {
 
 // doubtLine warns of clients that lose the names together with the line.
 func (b *builder) doubtLine(k *siteKeys, s *sites.Site) {
-	if s.Local || b.file.DNS == nil || !b.has(s.Name) || b.handed(s.Name) {
+	if s.Local || b.file.DNS == nil || !b.has(s.Name) || b.handed(s.Name) || b.pushed(k) {
 		return
 	}
 	at := k.At
 	if len(k.Targets) > 0 && k.Targets[0].At.File != "" {
 		at = k.Targets[0].At
 	}
-	b.warn(at, "site %s is remote and its answers are published by the built-in server alone: its clients lose the names together with the line to the controller (a secondary at the site prevents that: see transfer); say \"local: true\" if the controller stands there", s.Name)
+	b.warn(at, "site %s is remote and its answers are published by the built-in server alone: its clients lose the names together with the line to the controller (a target at the site prevents that, see targets, or a secondary, see transfer); say \"local: true\" if the controller stands there", s.Name)
 }
 
 // has says whether a site has a service.

@@ -23,6 +23,8 @@ const Beyond = "No DNS server can shorten the rest: operating systems and browse
 // Sum is how long a failover takes at worst, from a node's failure.
 type Sum struct {
 	Site, Node string
+	// Target is the one that takes longest; "" for the built-in server.
+	Target string
 	// Interval until the next probe starts, which is the first to fail.
 	Interval time.Duration
 	// Threshold is how long the node is failing, at least until that first
@@ -31,13 +33,16 @@ type Sum struct {
 	// Confirmation is the node's probe in the round of N2 with the witnesses'
 	// answers around it.
 	Confirmation time.Duration
-	// Publish until the server answers with it.
+	// Publish until the server answers with it, or until the target has all
+	// records of the site.
 	Publish time.Duration
 	// TTL is what caches can still hold when the answer moves: TTLUnsettled, or
-	// what is left of the quiet TTL since the second failure (A9).
+	// what is left of the quiet TTL since the second failure (A9); all of the
+	// fixed TTL of a target.
 	TTL time.Duration
 
 	timeout, quiet, unsettled time.Duration
+	push                      push
 }
 
 // Moved is the time from the failure to the changed answer.
@@ -46,8 +51,8 @@ func (s Sum) Moved() time.Duration { return s.Interval + s.Threshold + s.Confirm
 // Total is the time from the failure to empty caches.
 func (s Sum) Total() time.Duration { return s.Moved() + s.TTL }
 
-// WorstCase gives the sum of the site's node that takes longest; false where
-// no outage ever moves an answer of the site.
+// WorstCase gives the sum of the site's node that takes longest, at the target
+// that does; false where no outage ever moves an answer of the site.
 func (c *Config) WorstCase(site string) (Sum, bool) {
 	var worst Sum
 	found := false
@@ -59,8 +64,10 @@ func (c *Config) WorstCase(site string) (Sum, bool) {
 		quiet := c.quietTTL(s)
 		for j := range s.Nodes {
 			if n := &s.Nodes[j]; n.Failover && judged(s, n) {
-				if sum := worstOf(s, n, quiet); !found || sum.Total() > worst.Total() {
-					worst, found = sum, true
+				for _, p := range c.pushes(s) {
+					if sum := p.in(worstOf(s, n, quiet)); !found || sum.Total() > worst.Total() {
+						worst, found = sum, true
+					}
 				}
 			}
 		}
@@ -72,12 +79,8 @@ func (c *Config) WorstCase(site string) (Sum, bool) {
 func (c *Config) quietTTL(s *sites.Site) time.Duration {
 	var quiet time.Duration
 	for _, svc := range c.Sites.Services {
-		switch {
-		case !slices.Contains(svc.Sites, s.Name):
-		case svc.TTL > 0:
-			quiet = max(quiet, svc.TTL)
-		default:
-			quiet = max(quiet, s.TTL)
+		if slices.Contains(svc.Sites, s.Name) {
+			quiet = max(quiet, ttlOf(&svc, s))
 		}
 	}
 	if quiet == 0 {
@@ -121,7 +124,7 @@ func (s Sum) String() string {
 	if s.Confirmation > 0 {
 		add("+", s.Confirmation, fmt.Sprintf("confirmation: one more probe (probe_timeout %s), and the witness before and after it", formatDuration(s.timeout)))
 	}
-	add("+", s.Publish, "publish: until the built-in server answers with it")
+	add("+", s.Publish, s.push.text())
 	add("=", s.Moved(), "from failure to changed answer, at most")
 	add("+", s.TTL, s.ttlText())
 	add("=", s.Total(), "from failure to empty caches, at most")
@@ -138,6 +141,9 @@ func (s Sum) String() string {
 }
 
 func (s Sum) ttlText() string {
+	if s.Target != "" {
+		return s.push.ttlText()
+	}
 	if s.TTL > s.unsettled {
 		return fmt.Sprintf("in caches: what is left of the TTL %s since the second failure", formatDuration(s.quiet))
 	}
@@ -153,11 +159,13 @@ func (c *Config) WorstCases() string {
 	var b strings.Builder
 	for i := range c.Sites.Sites {
 		s := &c.Sites.Sites[i]
-		if sum, ok := c.WorstCase(s.Name); ok {
+		sum, ok := c.WorstCase(s.Name)
+		if ok {
 			b.WriteString(sum.String())
 		} else {
 			fmt.Fprintf(&b, "%s\n  no outage of a node ever moves an answer here\n", s.Name)
 		}
+		b.WriteString(c.pushText(s, sum.Target))
 		b.WriteString(c.lossText(s))
 		b.WriteByte('\n')
 	}
@@ -175,6 +183,9 @@ func (c *Config) Summary() string {
 		hosts += len(s.Hosts)
 	}
 	text := fmt.Sprintf("%s, %s, %s, %s of services", plural(len(c.Sites.Sites), "site"), plural(nodes, "node"), plural(pools, "pool"), plural(hosts, "host"))
+	if n := len(c.Targets); n > 0 {
+		text += ", " + plural(n, "target")
+	}
 	if c.DNS == nil {
 		return text + ", no built-in DNS server"
 	}

@@ -1,4 +1,3 @@
-// Package adguard pushes records to AdGuard Home, as DNS rewrites.
 package adguard
 
 import (

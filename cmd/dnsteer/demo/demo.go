@@ -1,7 +1,8 @@
 // Package demo runs the whole thing on one machine, with nothing else
-// installed: two sites on loopback addresses, each with two little HTTP nodes
-// and a resolver, and the real controller with its normal probes and its DNS
-// server. Nodes are killed and sites are cut off from the keyboard.
+// installed: sites on loopback addresses, each with two little HTTP nodes and a
+// resolver, and the real controller with its normal probes and its DNS server.
+// The resolver of one site is a simulated router that the answers are pushed to.
+// Nodes are killed and sites are cut off from the keyboard.
 package demo
 
 import (
@@ -45,6 +46,7 @@ type demo struct {
 	opt    Options
 	dir    string
 	places []*place
+	router *router
 	nodes  []*node // by key, from 1
 	app    *app.App
 	dns    atomic.Pointer[string] // where the names are answered
@@ -112,8 +114,8 @@ func folder() (string, error) {
 	return os.MkdirTemp("", "dnsteer-demo-")
 }
 
-// open starts the sites, which lie in 127.1.0.0/16 and 127.2.0.0/16, so that
-// nothing of the demo can be reached from elsewhere.
+// open starts the sites, which lie in 127.1.0.0/16 and the networks after it, so
+// that nothing of the demo can be reached from elsewhere.
 func (d *demo) open() (err error) {
 	web, resolve := uint16(webPort), uint16(resolvePort)
 	for range portTries {
@@ -123,7 +125,7 @@ func (d *demo) open() (err error) {
 		}
 		d.close()
 		if !errors.Is(err, errTaken) {
-			return fmt.Errorf("the demo needs the loopback addresses 127.1.0.0/16 and 127.2.0.0/16 (Linux has them all; elsewhere add them to the loopback interface): %w", err)
+			return fmt.Errorf("the demo needs the loopback addresses from 127.1.0.0 to 127.3.255.255 (Linux has them all; elsewhere add them to the loopback interface): %w", err)
 		}
 		web, resolve = freePort("tcp"), freePort("udp")
 	}
@@ -143,18 +145,19 @@ func (d *demo) openAll() error {
 			return err
 		}
 	}
-	return nil
+	return d.router.open()
 }
 
 func (d *demo) close() {
 	for _, p := range d.places {
 		p.close()
 	}
+	d.router.close()
 }
 
 func (d *demo) build(web, resolve uint16) {
 	d.places, d.nodes = nil, nil
-	for i, name := range []string{"berlin", "hamburg"} {
+	for i, name := range []string{"berlin", "hamburg", "munich"} {
 		at := func(host byte) netip.Addr { return netip.AddrFrom4([4]byte{127, byte(i + 1), 0, host}) }
 		p := newPlace(name, netip.AddrPortFrom(at(1), resolve), d.upstream)
 		for j, node := range []string{"a", "b"} {
@@ -164,6 +167,7 @@ func (d *demo) build(web, resolve uint16) {
 		}
 		d.places = append(d.places, p)
 	}
+	d.router = newRouter(d.places[2])
 }
 
 // upstream is where the sites' resolvers ask for the controller's names.
@@ -200,17 +204,21 @@ defaults:
 sites:
 `, d.dir, d.opt.DNS.String(), settings, d.nodes[0].addr.Port())
 	for i, p := range d.places {
-		mode, other := "active_active", d.places[1-i].name
-		if i == 1 {
-			mode = "active_passive"
+		more := fmt.Sprintf("mode: active_active\n    targets: [%s]", routerName)
+		switch i {
+		case 0:
+			more = "mode: active_active\n    emergency_site: " + d.places[1].name
+		case 1:
+			more = "mode: active_passive\n    emergency_site: " + d.places[0].name
 		}
-		fmt.Fprintf(&b, "  - name: %s\n    mode: %s\n    emergency_site: %s\n    resolver: %q\n    clients: [127.%d.0.0/16]\n    nodes:\n",
-			p.name, mode, other, p.resolver.String(), i+1)
+		fmt.Fprintf(&b, "  - name: %s\n    %s\n    resolver: %q\n    clients: [127.%d.0.0/16]\n    nodes:\n",
+			p.name, more, p.resolver.String(), i+1)
 		for _, n := range p.nodes {
 			fmt.Fprintf(&b, "      - {name: %s, addresses: [%s]}\n", n.name, n.addr.Addr())
 		}
 	}
 	b.WriteString("services:\n  - {hosts: [app.example.lan, \"*.apps.example.lan\"], ttl: 10s}\n")
+	b.WriteString(d.router.config())
 	return b.String()
 }
 
@@ -220,18 +228,20 @@ func (d *demo) ready(ctx context.Context, stop func(), a *app.App) {
 	d.find(ctx)
 	host, port, _ := net.SplitHostPort(d.upstream())
 	socket := filepath.Join(d.dir, api.SocketName)
-	d.screen.printf(`dnsteer demo: two sites on this machine, %s and %s, each with two nodes and a resolver.
+	d.screen.printf(`dnsteer demo: three sites on this machine, each with two nodes and a resolver.
 berlin is active_active: both of its nodes are answered. hamburg is active_passive.
-Each is the other's emergency site. A node is taken out of DNS after 30 s, and only
-while its site's own resolver answers.
+Each is the other's emergency site. munich's resolver is a (simulated) router, which
+the answers are pushed to. A node is taken out of DNS after 30 s, and only while its
+site's own resolver answers.
 
 Try, in another terminal:
 
   dig @%s -p %s app.example.lan
+  dig @%s -p %d app.example.lan
   %s status --socket %s
   %s explain berlin --socket %s
 
-`, d.places[0].name, d.places[1].name, host, port, d.opt.Command, socket, d.opt.Command, socket)
+`, host, port, d.router.dns.Addr(), d.router.dns.Port(), d.opt.Command, socket, d.opt.Command, socket)
 	events, err := a.Follow(ctx, 0)
 	if err != nil {
 		d.screen.printf("events cannot be followed: %v\n", err)

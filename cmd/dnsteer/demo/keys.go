@@ -27,7 +27,8 @@ func (d *demo) help() {
 		enter = ""
 	}
 	d.screen.printf(`Keys%s:
-  1 2  stop or start berlin/a, berlin/b      3 4  the same for hamburg
+  1 2  stop or start berlin/a, berlin/b      3 4  hamburg      5 6  munich
+  e    edit a record at munich's router by hand
   b h  cut off or reconnect berlin, hamburg (all of it: nodes and resolver)
   r    silence or wake the resolver of berlin
   s    what is answered now, and why         q    quit
@@ -77,7 +78,7 @@ func (d *demo) pressAll(ctx context.Context, keys []byte) bool {
 // says nothing.
 func (d *demo) press(ctx context.Context, key byte) bool {
 	switch key {
-	case '1', '2', '3', '4':
+	case '1', '2', '3', '4', '5', '6':
 		d.toggle(ctx, d.nodes[key-'1'])
 	case 'b':
 		d.cut(d.places[0])
@@ -85,6 +86,8 @@ func (d *demo) press(ctx context.Context, key byte) bool {
 		d.cut(d.places[1])
 	case 'r':
 		d.silence(d.places[0])
+	case 'e':
+		d.screen.printf("-- %s\n", d.router.edit())
 	case 's':
 		d.state(ctx)
 	default:

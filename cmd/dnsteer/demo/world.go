@@ -31,7 +31,7 @@ type place struct {
 	name     string
 	nodes    []*node
 	resolver netip.AddrPort
-	upstream func() string
+	upstream func() string // nil: the resolver is somebody else's
 	servers  []*dns.Server
 	life     context.Context // ends with the place
 	end      context.CancelFunc
@@ -139,6 +139,9 @@ func (p *place) open() error {
 		if err := n.on(); err != nil {
 			return err
 		}
+	}
+	if p.upstream == nil {
+		return nil
 	}
 	pc, err := listenPacket(p.resolver.String())
 	if err != nil {

@@ -1,0 +1,82 @@
+package demo
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/dnsteer/dnsteer/internal/routersim"
+)
+
+// routerName is what the demo's configuration calls the router.
+const routerName = "router-munich"
+
+// The router's user. Nothing of the demo can be reached from elsewhere.
+const (
+	routerUser     = "dnsteer"
+	routerPassword = "demo"
+)
+
+// router is the resolver of a site and what its answers are pushed to. It has a
+// record of somebody else's, which stays as it is.
+type router struct {
+	site *place
+	dns  netip.AddrPort
+	sim  *routersim.Router
+}
+
+func newRouter(p *place) *router {
+	p.upstream = nil
+	return &router{site: p, dns: p.resolver}
+}
+
+func (r *router) open() error {
+	sim, err := routersim.New(routersim.Options{
+		Identity: "munich", Username: routerUser, Password: routerPassword, DNS: r.dns, Pace: routersim.RealPace,
+	})
+	if err != nil {
+		return fmt.Errorf("start the router of %s: %w", r.site.name, err)
+	}
+	if err := sim.Start(context.Background()); err != nil {
+		return fmt.Errorf("start the router of %s: %w", r.site.name, takenError(err))
+	}
+	r.sim = sim
+	if _, err := sim.Do("/ip/dns/static/add", "name=nas.example.lan", "address=127.3.0.9", "comment=by hand, long ago"); err != nil {
+		return fmt.Errorf("fill the router of %s: %w", r.site.name, err)
+	}
+	return nil
+}
+
+func (r *router) close() {
+	if r.sim != nil {
+		_ = r.sim.Close() // it ends with the demo
+		r.sim = nil
+	}
+}
+
+// config is the target in the demo's configuration.
+func (r *router) config() string {
+	pin := r.sim.Fingerprint()
+	return fmt.Sprintf("targets:\n  - {name: %s, type: routeros, address: %q, username: %s, password: %s, tls_fingerprint: \"sha256:%s\", reconcile: \"* * * * *\"}\n",
+		routerName, r.sim.TLSAddr(), routerUser, routerPassword, hex.EncodeToString(pin[:]))
+}
+
+// elsewhere is where the edit by hand points a name.
+const elsewhere = "127.3.0.99"
+
+// edit is somebody at the router's console, who changes a record of the
+// controller's. It says what was done.
+func (r *router) edit() string {
+	for _, rec := range r.sim.Records() {
+		if rec.Fields["name"] != "app.example.lan" || rec.Fields["address"] == elsewhere || !strings.Contains(rec.Fields["comment"], "dnsteer") {
+			continue
+		}
+		if _, err := r.sim.Do("/ip/dns/static/set", "numbers="+rec.ID, "address="+elsewhere); err != nil {
+			return fmt.Sprintf("the record could not be edited: %v", err)
+		}
+		return fmt.Sprintf("somebody has changed app.example.lan at the router of %s from %s to %s. It is put right when the router is compared next, within a minute.", r.site.name, rec.Fields["address"], elsewhere)
+	}
+	return fmt.Sprintf("the router of %s has no record of app.example.lan to edit yet: try again in a moment.", r.site.name)
+}

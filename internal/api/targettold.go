@@ -1,0 +1,138 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// addTargets puts the targets into the status, and what is wrong with them among
+// its problems.
+func (h *Handler) addTargets(ctx context.Context, s *Status) error {
+	list, err := h.targetViews(ctx)
+	if err != nil {
+		return err
+	}
+	s.Targets = list
+	s.Problems = slices.Clone(s.Problems)
+	for i := range list {
+		s.Problems = append(s.Problems, list[i].Problems()...)
+	}
+	return nil
+}
+
+// Problems are what a person should look at first, worst first, as sentences;
+// nil when the target is well.
+func (v *TargetView) Problems() (list []string) {
+	since := ""
+	if !v.Since.IsZero() {
+		since = " since " + v.Since.UTC().Format("15:04:05 UTC")
+	}
+	switch v.State {
+	case TargetDenied:
+		list = append(list, fmt.Sprintf("%s refuses the credentials%s: %s.", v.Title(), since, ended(v.Error)))
+	case TargetFailing:
+		list = append(list, fmt.Sprintf("%s fails%s: %s. Its clients get what it was told before.", v.Title(), since, ended(v.Error)))
+	default:
+	}
+	for _, c := range v.NoFailover {
+		list = append(list, "At "+v.Name+": "+c.Text)
+	}
+	for _, f := range v.Findings {
+		if f.Severity == sites.Critical {
+			list = append(list, "At "+v.Name+": "+f.Text)
+		}
+	}
+	for i := range v.Records {
+		if r := &v.Records[i]; r.Visible != nil && !*r.Visible && slices.Equal(r.Desired, r.Actual) {
+			list = append(list, fmt.Sprintf("%s %s was pushed to %s, and the site's resolver does not answer with it.", r.Name, r.Type, v.Name))
+		}
+	}
+	return list
+}
+
+// ended takes the end of a sentence off a text.
+func ended(text string) string { return strings.TrimRight(strings.TrimSpace(text), ".") }
+
+// Title names a server of a target for people.
+func (v *TargetView) Title() string { return v.Name + " (" + v.Server + ")" }
+
+// explainTargets adds to an explanation where the name, or the site's answers,
+// are pushed to. That a name has no failover stands first.
+func explainTargets(what string, sentences []string, views []TargetView) []string {
+	var loud, told []string
+	host := strings.ToLower(strings.TrimSuffix(what, "."))
+	for i := range views {
+		v := &views[i]
+		if v.Site == what {
+			told = append(told, fmt.Sprintf("Its answers are pushed to %s: %s.", v.Title(), v.Holds()))
+			continue
+		}
+		for _, c := range v.NoFailover {
+			if covers(c.Name, host) {
+				loud = append(loud, "At "+v.Name+": "+c.Text)
+			}
+		}
+		for j := range v.Records {
+			if r := &v.Records[j]; covers(r.Name, host) {
+				told = append(told, r.told(v))
+			}
+		}
+	}
+	return append(append(loud, sentences...), told...)
+}
+
+// covers says whether a record is one of a host: its own, or the wildcard above
+// it.
+func covers(name, host string) bool {
+	parent, wildcard := strings.CutPrefix(name, "*")
+	return name == host || wildcard && strings.HasSuffix(host, parent)
+}
+
+// told says how an RRset stands at a target.
+func (r *TargetRecord) told(v *TargetView) string {
+	text := fmt.Sprintf("It is pushed to %s as %s %s", v.Title(), r.Type, addresses(r.Desired))
+	if len(r.Desired) == 0 {
+		text = fmt.Sprintf("It has no %s at %s", r.Type, v.Title())
+	}
+	switch {
+	case !slices.Equal(r.Desired, r.Actual):
+		return text + "; there it was last read as " + addresses(r.Actual) + "."
+	case r.Visible == nil:
+		return text + ", and was read there."
+	case *r.Visible:
+		return text + "; the site's resolver answers with it."
+	default:
+		return text + ", and was read there, but the site's resolver does not answer with it."
+	}
+}
+
+func addresses(list []string) string {
+	if len(list) == 0 {
+		return "nothing"
+	}
+	return strings.Join(list, ", ")
+}
+
+// Holds says in few words how much of what it should hold a target holds.
+func (v *TargetView) Holds() string {
+	right := 0
+	for i := range v.Records {
+		if slices.Equal(v.Records[i].Desired, v.Records[i].Actual) {
+			right++
+		}
+	}
+	switch n := len(v.Records); {
+	case v.Compared.IsZero():
+		return "not read yet"
+	case right == n && n == 1:
+		return "1 record, as it should be"
+	case right == n:
+		return fmt.Sprintf("%d records, as they should be", n)
+	default:
+		return fmt.Sprintf("%d of %d records as they should be", right, n)
+	}
+}

@@ -1,0 +1,71 @@
+package api
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// Somebody would trust in a failover that a name does not have at a router, or
+// look for a fault where none is.
+func TestWhatIsToldOfTargets(t *testing.T) {
+	yes, no := true, false
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	v := TargetView{
+		Name: "router", Server: "10.1.0.1:8729", Site: "berlin", State: TargetCurrent, Compared: at,
+		Records: []TargetRecord{
+			{Name: "app.lan", Type: "A", Desired: []string{"10.1.0.11"}, Actual: []string{"10.1.0.11"}, Visible: &yes},
+			{Name: "app.lan", Type: "AAAA", Desired: []string{"fd00::1"}, Actual: []string{"fd00::1"}},
+			{Name: "*.apps.lan", Type: "A", Desired: []string{"10.1.0.11", "10.1.0.12"}, Actual: []string{"10.1.0.11"}},
+			{Name: "tv.lan", Type: "A", Desired: []string{"10.1.0.11"}, Actual: []string{"10.1.0.11"}, Visible: &no},
+			{Name: "old.lan", Type: "A"},
+		},
+		NoFailover: []TargetConflict{{Name: "www.lan", Type: "A", Text: "www.lan A has no failover there: 10.9.9.9 stands there."}},
+		Findings:   []TargetFinding{{Severity: sites.Warning, Text: "a hint."}},
+	}
+	const conflict = "At router: www.lan A has no failover there: 10.9.9.9 stands there."
+	for _, tt := range []struct {
+		name, what string
+		want       []string
+	}{
+		{"visible", "App.lan.", []string{"Said.", "It is pushed to router (10.1.0.1:8729) as A 10.1.0.11; the site's resolver answers with it.", "It is pushed to router (10.1.0.1:8729) as AAAA fd00::1, and was read there."}},
+		{"wildcard", "x.apps.lan", []string{"Said.", "It is pushed to router (10.1.0.1:8729) as A 10.1.0.11, 10.1.0.12; there it was last read as 10.1.0.11."}},
+		{"not visible", "tv.lan", []string{"Said.", "It is pushed to router (10.1.0.1:8729) as A 10.1.0.11, and was read there, but the site's resolver does not answer with it."}},
+		{"gone", "old.lan", []string{"Said.", "It has no A at router (10.1.0.1:8729), and was read there."}},
+		{"conflict first", "www.lan", []string{conflict, "Said."}},
+		{"site", "berlin", []string{"Said.", "Its answers are pushed to router (10.1.0.1:8729): 4 of 5 records as they should be."}},
+		{"another name", "apps.lan", []string{"Said."}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if d := cmp.Diff(tt.want, explainTargets(tt.what, []string{"Said."}, []TargetView{v})); d != "" {
+				t.Errorf("sentences (-want +got):\n%s", d)
+			}
+		})
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*TargetView)
+		want   []string
+	}{
+		{"conflicts and what is not visible", func(*TargetView) {}, []string{conflict, "tv.lan A was pushed to router, and the site's resolver does not answer with it."}},
+		{"failing", func(v *TargetView) {
+			*v = TargetView{Name: "r", Server: "s", State: TargetFailing, Since: at, Error: "connection refused."}
+		}, []string{"r (s) fails since 12:00:00 UTC: connection refused. Its clients get what it was told before."}},
+		{"denied", func(v *TargetView) { *v = TargetView{Name: "r", Server: "s", State: TargetDenied, Error: "no"} }, []string{"r (s) refuses the credentials: no."}},
+		{"without effect", func(v *TargetView) {
+			*v = TargetView{Name: "r", Findings: []TargetFinding{{sites.Critical, "rewrites are off."}}}
+		}, []string{"At r: rewrites are off."}},
+		{"well", func(v *TargetView) { *v = TargetView{Name: "r", State: TargetDisabled} }, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v := v
+			tt.change(&v)
+			if d := cmp.Diff(tt.want, v.Problems()); d != "" {
+				t.Errorf("problems (-want +got):\n%s", d)
+			}
+		})
+	}
+}

@@ -1,0 +1,171 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+
+	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/connect"
+	"github.com/dnsteer/dnsteer/internal/publish"
+	"github.com/dnsteer/dnsteer/internal/store"
+	"github.com/dnsteer/dnsteer/probes"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// pushing leads what the rules decide to the targets.
+type pushing struct {
+	publisher *publish.Publisher
+	desired   *pushed // belongs to the loop
+}
+
+// kindTargets is the kind of the store's values about targets.
+const kindTargets store.Kind = "targets"
+
+// targetStore keeps what is known of targets among the values.
+type targetStore struct{ values *values }
+
+func (s targetStore) Get() map[string][]byte { return s.values.get(kindTargets) }
+
+func (s targetStore) Set(key string, value []byte) {
+	s.values.set(kindTargets, map[string][]byte{key: value})
+}
+
+func (s targetStore) SetNow(ctx context.Context, key string, value []byte) error {
+	return s.values.setNow(ctx, kindTargets, map[string][]byte{key: value})
+}
+
+// newPushing makes the targets of a configuration. Nothing is sent before a site
+// is settled.
+func (a *App) newPushing(cfg *config.Config) (*pushing, error) {
+	p := &pushing{
+		publisher: publish.New(publish.Deps{
+			Store: targetStore{a.keeper.values}, Ask: askAddresses, Log: a.log,
+			Tell: func(event func() (sites.Event, bool)) {
+				a.loop.post(func() {
+					if e, ok := event(); ok {
+						a.loop.happened(e)
+					}
+				})
+			},
+		}),
+		desired: newPushed(cfg),
+	}
+	return p, p.publisher.Use(a.targetsOf(cfg))
+}
+
+// publish puts the answers of touched pools in place: at the built-in server at
+// once, and beside the loop at the targets.
+func (a *App) publish(m *sites.Machine, touched []sites.PoolID) {
+	a.names.publish(m, touched)
+	for name, d := range a.pushing.desired.update(m, touched) {
+		a.pushing.publisher.Want(name, d)
+	}
+}
+
+// use puts the targets of a configuration in place, in the loop's goroutine.
+func (p *pushing) use(cfg *config.Config, change *publish.Change, m *sites.Machine) {
+	change.Commit()
+	p.desired = newPushed(cfg)
+	p.desired.all(m)
+}
+
+// begin takes in how the sites were when the last run ended.
+func (p *pushing) begin(m *sites.Machine) {
+	for _, t := range p.desired.targets {
+		if m.SiteWord(t.Site) == string(sites.SiteIsDown) {
+			p.publisher.Seen(t.Site, false)
+		}
+	}
+	p.desired.all(m)
+}
+
+// left says what a configuration leaves behind at targets that it has no more.
+func (p *pushing) left(list []publish.Target) (warnings []string) {
+	for _, name := range p.publisher.Left(list) {
+		warnings = append(warnings, fmt.Sprintf("The target %s has left the configuration. What dnsteer wrote there stays there: put the target back and use \"dnsteer target purge\" first, or remove it by hand.", name))
+	}
+	return warnings
+}
+
+// heard takes in what has happened to the sites and to the targets.
+func (p *pushing) heard(events []sites.Event) {
+	for i := range events {
+		switch e := &events[i]; e.Kind {
+		case sites.SiteDown:
+			p.publisher.Seen(e.Site, false)
+		case sites.SiteUp:
+			p.publisher.Seen(e.Site, true)
+		case sites.ResolverUp, sites.ResolverDown:
+			// One that does not give our record any more may have lost it.
+			p.publisher.Compare(e.Site)
+		case sites.ControllerIsolated, sites.ControllerReconnected:
+			for _, t := range p.desired.targets {
+				p.publisher.Seen(t.Site, e.Kind == sites.ControllerReconnected)
+			}
+		default:
+		}
+	}
+	p.publisher.Note(events)
+}
+
+// targetsOf gives the targets of a configuration as the publisher takes them.
+func (a *App) targetsOf(cfg *config.Config) []publish.Target {
+	list := make([]publish.Target, 0, len(cfg.Targets))
+	for i := range cfg.Targets {
+		c := &cfg.Targets[i]
+		t := publish.Target{
+			Name: c.Name, Site: c.Site, Kind: c.Kind(), Reconcile: c.Reconcile, DryRun: c.DryRun,
+			CreateOnly: c.CreateOnly, DeleteGuard: c.DeleteGuard, Drift: publish.Drift(c.Drift), Resolvers: resolversOf(cfg, c.Site),
+		}
+		for _, server := range connect.Servers(c) {
+			t.Traits = server.Traits
+			t.Servers = append(t.Servers, publish.Server{Name: server.Name, Connect: server.Connect, Config: server.Config})
+		}
+		if a.opt.provider != nil {
+			a.opt.provider(&t)
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// resolversOf lists a site's resolvers with their ports.
+func resolversOf(cfg *config.Config, site string) (list []netip.AddrPort) {
+	for i := range cfg.Sites.Sites {
+		s := &cfg.Sites.Sites[i]
+		if s.Name != site {
+			continue
+		}
+		for _, w := range s.Witnesses {
+			for _, p := range cfg.Probers(sites.Subject{Site: site, Witness: w.Name}) {
+				if r, ok := p.(probes.Resolver); ok {
+					list = append(list, netip.AddrPortFrom(w.Addr, uint16(max(r.Port, 1))))
+				}
+			}
+		}
+	}
+	return list
+}
+
+// witness gives what a witness is asked: a resolver that was seen to answer a
+// record of ours is asked for that, unless the configuration asks for something
+// (O3).
+func (p *pushing) witness(subject sites.Subject, probers []probes.Prober) []probes.Prober {
+	if subject.Witness == "" || len(probers) != 1 {
+		return probers
+	}
+	r, ok := probers[0].(probes.Resolver)
+	if !ok || r.Ask != "localhost." || len(r.Expect) > 0 {
+		return probers
+	}
+	proof, ok := p.publisher.Proof(subject.Site, subject.Addr)
+	if !ok {
+		return probers
+	}
+	r.Ask, r.Type, r.Expect = proof.Name+".", "A", proof.Expect
+	if proof.V6 {
+		r.Type = "AAAA"
+	}
+	return []probes.Prober{r}
+}

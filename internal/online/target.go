@@ -1,0 +1,180 @@
+package online
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/connect"
+	"github.com/dnsteer/dnsteer/providers"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// within bounds what a target may take to say what it is and what it holds.
+const within = 30 * time.Second
+
+// target looks at all servers of a target.
+func target(ctx context.Context, cfg *config.Config, t *config.Target) (list []Finding) {
+	for _, s := range connect.Servers(t) {
+		l := look{about: t.Name + " (" + s.Name + ")", cfg: cfg, target: t, traits: s.Traits}
+		ctx, cancel := context.WithTimeout(ctx, within)
+		l.at(ctx, &s)
+		cancel()
+		list = append(list, l.list...)
+	}
+	return list
+}
+
+// look is a look at one server.
+type look struct {
+	about  string
+	cfg    *config.Config
+	target *config.Target
+	traits providers.Traits
+	list   []Finding
+}
+
+func (l *look) say(g Grade, format string, args ...any) {
+	l.list = append(l.list, Finding{About: l.about, Grade: g, Text: fmt.Sprintf(format, args...)})
+}
+
+func (l *look) at(ctx context.Context, s *connect.Server) {
+	p, err := s.Connect()
+	if err != nil {
+		l.say(Failed, "%v", err)
+		return
+	}
+	defer func() { _ = p.Close() }() // what was asked has been answered
+	want := l.possible()
+	var names []string
+	for _, r := range want {
+		if !slices.Contains(names, r.Name) {
+			names = append(names, r.Name)
+		}
+	}
+	// The listing first: what is said of names is of those that were listed.
+	listing, listErr := p.List(ctx, names)
+	if listErr != nil {
+		l.say(Failed, "%v", listErr)
+	}
+	in, err := p.Inspect(ctx)
+	if err != nil {
+		if listErr == nil { // it was said already
+			l.say(Failed, "%v", err)
+		}
+		return
+	}
+	l.inspected(in)
+	if listErr == nil {
+		l.listed(want, listing, in.Product)
+	}
+}
+
+func (l *look) inspected(in providers.Inspection) {
+	for _, f := range in.Findings {
+		switch f.Severity {
+		case sites.Critical:
+			l.say(Failed, "%s", f.Text)
+		case sites.Warning:
+			l.say(Warning, "%s", f.Text)
+		default:
+			l.say(Note, "%s", f.Text)
+		}
+	}
+	if in.TTL > 0 {
+		l.say(Note, "its records live %s in caches, as all records there do", in.TTL)
+	}
+}
+
+// listed holds what stands there against what could ever be pushed there.
+func (l *look) listed(want []providers.Record, listing providers.Listing, product string) {
+	plan := providers.Make(providers.Input{Desired: want, Listing: listing, Traits: l.traits, Policy: providers.Policy{DeleteGuard: 100}})
+	for _, c := range plan.Conflicts {
+		l.say(Failed, "%s", c.Text())
+	}
+	for _, r := range plan.Satisfied {
+		if l.traits.Marks {
+			l.say(Failed, "%s %s stands there and is not dnsteer's, so it is left alone and does not move: take it over with \"dnsteer target adopt %s %s\"", r.Key(), r.Addr, l.target.Name, r.Name)
+		} else {
+			l.say(Note, "%s %s stands there; unless dnsteer has written it, take it over with \"dnsteer target adopt %s %s\"", r.Key(), r.Addr, l.target.Name, r.Name)
+		}
+	}
+	for _, s := range listing.Shadows {
+		l.say(Warning, "%s: %s", s.Name, s.Text)
+	}
+	ours := 0
+	for _, e := range listing.Entries {
+		if e.Marked {
+			ours++
+		}
+	}
+	text := fmt.Sprintf("%s: can be reached, logged in to and read; %d records of the configured names", product, len(listing.Entries))
+	if l.traits.Marks {
+		text += fmt.Sprintf(", %d of them dnsteer's", ours)
+	}
+	l.list = slices.Insert(l.list, 0, Finding{About: l.about, Grade: OK, Text: text})
+}
+
+// possible lists every record that may ever be pushed to the target: of the
+// services of its own site, and of others, which its clients get as well.
+func (l *look) possible() (list []providers.Record) {
+	for i := range l.cfg.Sites.Services {
+		svc := &l.cfg.Sites.Services[i]
+		names := svc.Sites
+		if slices.Contains(names, l.target.Site) {
+			names = []string{l.target.Site}
+		}
+		var addrs []netip.Addr
+		ttl := svc.TTL
+		for _, name := range names {
+			s := siteNamed(&l.cfg.Sites, name)
+			if s == nil {
+				continue
+			}
+			if ttl == 0 {
+				ttl = s.TTL
+			}
+			addrs = append(addrs, addresses(s, svc.Pool)...)
+			if other := siteNamed(&l.cfg.Sites, s.EmergencySite); other != nil {
+				addrs = append(addrs, addresses(other, svc.Pool)...)
+			}
+		}
+		for _, h := range svc.Hosts {
+			if !l.target.Takes(h) {
+				continue
+			}
+			for _, a := range addrs {
+				list = append(list, providers.Record{Name: h, Addr: a, TTL: ttl})
+			}
+		}
+	}
+	return list
+}
+
+func siteNamed(c *sites.Config, name string) *sites.Site {
+	for i := range c.Sites {
+		if c.Sites[i].Name == name {
+			return &c.Sites[i]
+		}
+	}
+	return nil
+}
+
+// addresses lists what a site may answer for a pool: the pool's nodes and its
+// page that says sorry, or all nodes where it has no such pool.
+func addresses(s *sites.Site, pool string) (list []netip.Addr) {
+	p := &s.Pools[0]
+	for i := range s.Pools {
+		if s.Pools[i].Name == pool {
+			p = &s.Pools[i]
+		}
+	}
+	for _, n := range p.Nodes {
+		list = append(list, s.Nodes[n].Addresses...)
+		list = append(list, s.Nodes[n].Secondary...)
+	}
+	return append(list, p.Sorry...)
+}

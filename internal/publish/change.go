@@ -1,0 +1,115 @@
+package publish
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// Change is another configuration, ready to be put in place.
+type Change struct {
+	p       *Publisher
+	targets []*target
+	fresh   []*member
+	old     map[string]*member
+}
+
+// Use prepares a configuration and puts it in place.
+func (p *Publisher) Use(list []Target) error {
+	c, err := p.Prepare(list)
+	if err == nil {
+		c.Commit()
+	}
+	return err
+}
+
+// Prepare does all of a change of the configuration that can fail. It dials
+// nothing and changes nothing. One change is prepared and committed at a time.
+func (p *Publisher) Prepare(list []Target) (*Change, error) {
+	c := &Change{p: p, old: map[string]*member{}}
+	for _, m := range p.find("") {
+		c.old[m.key] = m
+	}
+	stored := p.deps.Store.Get()
+	for _, spec := range list {
+		t := &target{Target: spec}
+		for i := range spec.Servers {
+			m, err := p.member(t, &spec.Servers[i], c.old, stored)
+			if err != nil {
+				return nil, fmt.Errorf("target %s: %w", spec.Name, err)
+			}
+			if c.old[m.key] != m {
+				c.fresh = append(c.fresh, m)
+			}
+			t.members = append(t.members, m)
+		}
+		c.targets = append(c.targets, t)
+	}
+	return c, nil
+}
+
+// Commit puts it in place. Targets that stay as they are go on; others are
+// stopped and begin anew, once what they were about has ended. It waits for
+// nothing.
+func (c *Change) Commit() {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	stay := map[*member]bool{}
+	for _, t := range c.targets {
+		for _, m := range t.members {
+			stay[m] = true
+			m.configure(&t.Target)
+		}
+	}
+	for _, m := range c.old {
+		if !stay[m] {
+			m.stop()
+		}
+	}
+	p.targets = c.targets
+	if !p.closed {
+		for _, m := range c.fresh {
+			p.all.Go(func() { m.run(p.life) })
+		}
+	}
+}
+
+// member gives the member of a server: the one in place if it stays.
+func (p *Publisher) member(t *target, s *Server, old map[string]*member, stored map[string][]byte) (*member, error) {
+	key := t.Name + " " + s.Name
+	was := old[key]
+	if was != nil && reflect.DeepEqual(was.server.Config, s.Config) && was.kind == t.Kind {
+		return was, nil
+	}
+	provider, err := s.Connect()
+	if err != nil {
+		return nil, err
+	}
+	m := newMember(p, key, t, s, provider)
+	m.old = was
+	if was == nil {
+		m.restore(stored[key])
+	}
+	return m, nil
+}
+
+// Left names the servers that a configuration has no more: what we own there
+// cannot be reached from now on.
+func (p *Publisher) Left(list []Target) (gone []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	stay := map[string]bool{}
+	for _, t := range list {
+		for _, s := range t.Servers {
+			stay[t.Name+" "+s.Name] = true
+		}
+	}
+	for _, t := range p.targets {
+		for _, m := range t.members {
+			if !stay[m.key] && m.holds() {
+				gone = append(gone, m.title())
+			}
+		}
+	}
+	return gone
+}

@@ -1,0 +1,158 @@
+package publish
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dnsteer/dnsteer/providers"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// How often a record is put right that somebody changes again and again.
+const (
+	repairPause = time.Minute
+	repairMost  = 3
+	repairSpan  = time.Hour
+	// strangeMost is how many comparisons within repairSpan may find records
+	// with our mark that we did not write before another instance is suspected.
+	strangeMost = 3
+)
+
+// leave lists the RRsets whose drift stands for the moment: they were put right
+// too lately or too often. The caller holds mu.
+func (m *member) leave(now time.Time) (list []providers.Key) {
+	for key, times := range m.repairs {
+		times = slices.DeleteFunc(times, func(t time.Time) bool { return now.Sub(t) >= repairSpan })
+		m.repairs[key] = times
+		if len(times) == 0 {
+			delete(m.repairs, key)
+			continue
+		}
+		if len(times) >= repairMost || now.Sub(times[len(times)-1]) < repairPause {
+			list = append(list, key)
+		}
+	}
+	slices.SortFunc(list, providers.Key.Compare)
+	return list
+}
+
+// repairAgain is when a repair that waits may be made; zero where none waits.
+// The caller holds mu.
+func (m *member) repairAgain() (at time.Time) {
+	for _, h := range m.st.plan.Held {
+		times := m.repairs[h.Key]
+		if h.By != "drift" || m.target.Drift != Repair || len(times) == 0 {
+			continue
+		}
+		next := times[len(times)-1].Add(repairPause)
+		if len(times) >= repairMost {
+			next = times[len(times)-repairMost].Add(repairSpan)
+		}
+		if at.IsZero() || next.Before(at) {
+			at = next
+		}
+	}
+	return at
+}
+
+// drifted tells of records that somebody else has changed, and counts repairs.
+func (m *member) drifted(now time.Time, out *providers.Outcome) {
+	found := out.First.Drifts
+	if len(found) == 0 {
+		m.foreignHand(now, nil, false)
+		m.solved(slotDrift, sites.DriftRepaired, m.title()+" holds what was put there again.")
+		return
+	}
+	held := map[providers.Key]bool{}
+	for _, h := range out.Last.Held {
+		held[h.Key] = true
+	}
+	var lines []string
+	left, repaired := 0, map[providers.Key]bool{}
+	for _, d := range found {
+		lines = append(lines, d.String())
+		if held[d.Key()] || m.target.DryRun {
+			left++
+		} else {
+			repaired[d.Key()] = true
+		}
+	}
+	m.foreignHand(now, found, left > 0)
+	m.save(func(k *kept) { k.Drifts += len(repaired) })
+	m.mu.Lock()
+	for key := range repaired {
+		m.repairs[key] = append(m.repairs[key], now)
+	}
+	m.mu.Unlock()
+	text := fmt.Sprintf("Somebody has changed %s: %s.", m.title(), listed(lines))
+	if out.First.Lost {
+		text = fmt.Sprintf("%s has lost everything that was put there (%d records): it was reset or restored, or is another one.", m.title(), len(found))
+	}
+	if left > 0 {
+		text += " " + m.standing()
+		m.problem(slotDrift, sites.Warning, text, true)
+		return
+	}
+	if !m.isOpen(slotDrift) {
+		m.problem(slotDrift, sites.Warning, text, true)
+	}
+	m.solved(slotDrift, sites.DriftRepaired, fmt.Sprintf("%s was put right: %s.", m.title(), listed(lines)))
+}
+
+// standing says why drift is left alone.
+func (m *member) standing() string {
+	switch m.target.Drift {
+	case Report:
+		return "It is left so (drift: report)."
+	case Accept:
+		return "It stands until the next move (drift: adopt)."
+	case Repair:
+	}
+	return fmt.Sprintf("It was put right before; the next time is later, so that two who both mean well do not fight (at most once a minute, %d times an hour).", repairMost)
+}
+
+// conflicts tells of names that others have records of.
+func (m *member) conflicts(list []providers.Conflict) {
+	if len(list) == 0 {
+		m.solved(slotConflict, sites.DriftRepaired, "Nobody else's records stand in the way on "+m.title()+" any more.")
+		return
+	}
+	lines := make([]string, len(list))
+	for i, c := range list {
+		lines[i] = c.Text()
+	}
+	m.problem(slotConflict, sites.Warning, m.title()+": "+listed(lines), true)
+}
+
+// foreignHand notices a second controller with our mark: one that keeps writing
+// records as ours. What was found before and left there counts once.
+func (m *member) foreignHand(now time.Time, found []providers.Drift, left bool) {
+	if !m.traits.Marks {
+		return
+	}
+	var all strings.Builder
+	for _, d := range found {
+		if d.What == providers.DriftExtra || d.What == providers.DriftChanged {
+			all.WriteString(d.String() + "\n")
+		}
+	}
+	text := all.String()
+	m.mu.Lock()
+	m.strange = slices.DeleteFunc(m.strange, func(t time.Time) bool { return now.Sub(t) >= repairSpan })
+	if text != "" && text != m.stranger {
+		m.strange = append(m.strange, now)
+	}
+	if m.stranger = ""; left {
+		m.stranger = text
+	}
+	n := len(m.strange)
+	m.mu.Unlock()
+	switch {
+	case n >= strangeMost:
+		m.problem(slotInstance, sites.Warning, fmt.Sprintf("Records with the mark of this controller keep changing on %s (%d times within an hour): another one with the same \"instance\" writes there, or somebody edits them. Give each controller a name of its own.", m.title(), n), false)
+	case n == 0:
+		m.solved(slotInstance, sites.InstanceConflictEnded, "Nobody else has written records with our mark to "+m.title()+" for an hour.")
+	}
+}

@@ -1,0 +1,114 @@
+package publish
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dnsteer/dnsteer/providers"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// Two who both mean well would fight over a record for ever, or a hand's slip
+// would stay.
+func TestDriftIsRepairedWithinLimits(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.p.Want("router", names("app", a1))
+		sleep(time.Second)
+		remove := func() { w.d.hand(func() { w.d.entries = nil }) }
+		remove()
+		sleep(5 * time.Minute)
+		w.holds("app", a1)
+		w.told(sites.Drift, sites.DriftRepaired)
+		// At once again: not before a minute has passed.
+		remove()
+		w.p.Compare("berlin")
+		sleep(time.Second)
+		if len(w.d.answers("app")) != 0 && time.Since(w.view().Changed) < time.Minute {
+			t.Error("it is repaired twice within a minute")
+		}
+		sleep(time.Minute)
+		w.holds("app", a1)
+		remove()
+		w.p.Compare("berlin")
+		sleep(2 * time.Minute)
+		w.holds("app", a1)
+		remove() // the fourth time within the hour
+		sleep(30 * time.Minute)
+		w.holds("app")
+		if w.last().Kind != sites.Drift || !strings.Contains(w.last().Text, "3 times an hour") {
+			t.Errorf("%+v", w.last())
+		}
+		sleep(time.Hour)
+		w.holds("app", a1)
+		if w.last().Kind != sites.DriftRepaired {
+			t.Errorf("%+v", w.last())
+		}
+	})
+}
+
+// What a hand has changed would be put back against the operator's word, or
+// stand for ever.
+func TestDriftThatStands(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.use(func(t *Target) { t.Drift = Accept })
+		w.p.Want("router", names("app", a1))
+		sleep(time.Second)
+		w.d.hand(func() { w.d.entries[0].Addr = alien })
+		sleep(12 * time.Hour)
+		w.holds("app", alien)
+		w.told(sites.Drift)
+		w.p.Want("router", names("app", a2))
+		sleep(time.Second)
+		w.holds("app", a2)
+		sleep(5 * time.Minute)
+		w.told(sites.Drift, sites.DriftRepaired)
+	})
+}
+
+// A name without failover would look like any other.
+func TestAConflictIsTold(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.d.insert(providers.Entry{Record: providers.Record{Name: "app", Addr: alien}})
+		w.p.Want("router", names("app", a1, "www", a1))
+		sleep(time.Hour)
+		w.holds("app", alien)
+		w.holds("www", a1)
+		w.told(sites.Drift)
+		if v := w.view(); len(v.Plan.Conflicts) != 1 || len(v.Problems) != 1 {
+			t.Errorf("%+v", v)
+		}
+		w.d.hand(func() { w.d.entries = w.d.entries[1:] })
+		sleep(5 * time.Minute)
+		w.holds("app", a1)
+		w.told(sites.Drift, sites.DriftRepaired)
+	})
+}
+
+// Two controllers with one name would undo each other's work unnoticed.
+func TestASecondInstanceIsNoticed(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.p.Want("router", names("app", a1))
+		sleep(time.Second)
+		for range 4 {
+			w.d.hand(func() {
+				w.d.insert(providers.Entry{Record: providers.Record{Name: "other", Addr: a2}, Marked: true})
+			})
+			sleep(5 * time.Minute)
+		}
+		seen := 0
+		for _, k := range w.kinds() {
+			if k == sites.InstanceConflict {
+				seen++
+			}
+		}
+		if seen != 1 {
+			t.Errorf("told %d times: %v", seen, w.kinds())
+		}
+		w.d.hand(func() { w.d.entries = w.d.entries[:1] })
+		sleep(2 * time.Hour)
+		if w.last().Kind != sites.InstanceConflictEnded {
+			t.Errorf("%v", w.kinds())
+		}
+	})
+}

@@ -1,0 +1,252 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dnsteer/dnsteer/providers"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// How the site's resolver is asked after a push: at most twice a second, and
+// more slowly once it is late.
+const (
+	askPause  = 500 * time.Millisecond
+	askSlow   = 10 * time.Second
+	askWithin = 2 * time.Second
+	lateAfter = 30 * time.Second // or the TTL, if that is longer
+	askMost   = 8                // RRsets of one push that are asked for
+)
+
+// eye asks the site's resolver until it gives what was pushed. It never holds a
+// push back.
+type eye struct {
+	m *member
+
+	mu   sync.Mutex
+	stop context.CancelFunc
+	done sync.WaitGroup
+	sees map[providers.Key]bool
+	late bool          // what is not seen is overdue
+	took time.Duration // the last push, until it was seen
+	// proof has who was seen to answer an RRset since it is desired.
+	proof map[providers.Key][]netip.Addr
+}
+
+func newEye(m *member) *eye {
+	return &eye{m: m, sees: map[providers.Key]bool{}, proof: map[providers.Key][]netip.Addr{}}
+}
+
+// desire forgets the RRsets that are not desired any more.
+func (e *eye) desire(list []providers.Record) {
+	stay := map[providers.Key]bool{}
+	for _, r := range list {
+		stay[r.Key()] = true
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	maps.DeleteFunc(e.sees, func(k providers.Key, _ bool) bool { return !stay[k] })
+	maps.DeleteFunc(e.proof, func(k providers.Key, _ []netip.Addr) bool { return !stay[k] })
+}
+
+// close ends the asking.
+func (e *eye) close() {
+	e.mu.Lock()
+	if e.stop != nil {
+		e.stop()
+	}
+	e.mu.Unlock()
+	e.done.Wait()
+}
+
+// forget says that nothing is known of what can be seen.
+func (e *eye) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stop != nil {
+		e.stop()
+	}
+	clear(e.sees)
+	clear(e.proof)
+}
+
+// set is an RRset to be seen.
+type set struct {
+	key    providers.Key
+	accept []netip.Addr // of which an answer must consist
+	ttl    time.Duration
+}
+
+// look has what a push has changed be looked for; all that is there where it is
+// the first comparison of this run.
+func (m *member) look(out *providers.Outcome, first bool) {
+	m.mu.Lock()
+	servers := m.asked()
+	common := m.st.looked.TTL
+	desired := m.desired.Records
+	m.mu.Unlock()
+	if len(servers) == 0 || m.p.deps.Ask == nil {
+		return
+	}
+	changed := map[providers.Key]bool{}
+	for i := range out.First.Changes {
+		changed[out.First.Changes[i].Key] = true
+	}
+	var sets []set
+	for _, r := range desired {
+		key := r.Key()
+		if !first && !changed[key] {
+			continue
+		}
+		i := slices.IndexFunc(sets, func(s set) bool { return s.key == key })
+		if i < 0 {
+			if len(sets) == askMost {
+				continue
+			}
+			sets = append(sets, set{key: key, ttl: max(r.TTL, common)})
+			i = len(sets) - 1
+		}
+		sets[i].accept = append(sets[i].accept, r.Addr)
+	}
+	for _, c := range out.Last.Conflicts {
+		if i := slices.IndexFunc(sets, func(s set) bool { return s.key == c.Key }); i >= 0 {
+			if !c.Moving {
+				sets = slices.Delete(sets, i, i+1)
+				continue
+			}
+			sets[i].accept = append(sets[i].accept, c.Foreign...)
+		}
+	}
+	for key := range changed {
+		m.eye.unsee(key)
+	}
+	if len(sets) > 0 {
+		m.eye.watch(servers, sets)
+	}
+}
+
+// asked lists who is asked: the site's resolvers, of these the target itself
+// where it is one, and the target where no resolver is known. The caller holds mu.
+func (m *member) asked() []netip.AddrPort {
+	itself := m.st.looked.DNS
+	if len(m.target.Resolvers) == 0 {
+		return itself
+	}
+	both := slices.DeleteFunc(slices.Clone(m.target.Resolvers), func(a netip.AddrPort) bool { return !slices.Contains(itself, a) })
+	if len(both) > 0 {
+		return both
+	}
+	return m.target.Resolvers
+}
+
+func (e *eye) unsee(k providers.Key) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.sees, k)
+}
+
+// watch looks for sets in place of those that were looked for.
+func (e *eye) watch(servers []netip.AddrPort, sets []set) {
+	ctx, stop := context.WithCancel(e.m.p.life)
+	e.mu.Lock()
+	if e.stop != nil {
+		e.stop()
+	}
+	e.stop, e.late = stop, false
+	for _, s := range sets {
+		e.sees[s.key] = false
+	}
+	e.mu.Unlock()
+	e.done.Go(func() {
+		defer stop()
+		e.run(ctx, servers, sets)
+	})
+}
+
+// run asks until everything is seen.
+func (e *eye) run(ctx context.Context, servers []netip.AddrPort, sets []set) {
+	start := time.Now()
+	late, pause := lateAfter, askPause
+	for _, s := range sets {
+		late = max(late, s.ttl)
+	}
+	told := false
+	var last string
+	for turn := 0; ; turn++ {
+		s := sets[0]
+		seen, what := e.ask(ctx, servers[turn%len(servers)], s)
+		if ctx.Err() != nil {
+			return
+		}
+		if seen {
+			e.saw(s.key, servers[turn%len(servers)])
+			if sets = sets[1:]; len(sets) == 0 {
+				e.finished(time.Since(start))
+				e.others(ctx, servers, s)
+				return
+			}
+		} else {
+			last = what
+			sets = append(sets[1:], s)
+		}
+		if !told && time.Since(start) >= late {
+			told, pause = true, askSlow
+			e.mu.Lock()
+			e.late = true
+			e.mu.Unlock()
+			e.m.problem(slotVisible, sites.Warning, fmt.Sprintf("What was pushed to %s cannot be seen after %s: %s. Clients may still get the old answer: check that they ask this server, and that nothing on it hides the record.", e.m.title(), late, last), false)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (e *eye) finished(took time.Duration) {
+	e.mu.Lock()
+	e.took = took
+	e.mu.Unlock()
+	e.m.p.deps.Log.Debug("what was pushed can be seen", "target", e.m.title(), "after", took)
+	e.m.solved(slotVisible, sites.PublishVisible, fmt.Sprintf("What was pushed to %s can be seen now.", e.m.title()))
+}
+
+// ask asks once, and says what came where it was something else.
+func (e *eye) ask(ctx context.Context, server netip.AddrPort, s set) (bool, string) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	name := s.key.Name
+	if rest, wild := strings.CutPrefix(name, "*."); wild {
+		name = "dnsteer-probe." + rest
+	}
+	got, err := e.m.p.deps.Ask(ctx, server, name, s.key.Family == sites.IPv6)
+	switch {
+	case err != nil:
+		return false, fmt.Sprintf("%s does not answer for %s (%v)", server, name, err)
+	case len(got) == 0:
+		return false, fmt.Sprintf("%s gives no address for %s", server, name)
+	}
+	for _, a := range got {
+		if !slices.Contains(s.accept, a) {
+			return false, fmt.Sprintf("%s gives %s for %s", server, a, name)
+		}
+	}
+	return true, ""
+}
+
+// state says whether an RRset can be seen; nil while that is not known.
+func (e *eye) state(k providers.Key) *bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if v, ok := e.sees[k]; ok && (v || e.late) {
+		return &v
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package publish
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dnsteer/dnsteer/providers"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// When a failure is told: a move that fails the second time, or at once where it
+// will not get better; a comparison that fails the third time.
+const (
+	tellMove    = 2
+	tellCompare = 3
+)
+
+// failed takes in a round that has failed: when it is tried again, and who is
+// told.
+func (m *member) failed(now time.Time, desired Desired, err error) {
+	class, after := providers.ClassOf(err)
+	m.mu.Lock()
+	if m.st.err == nil {
+		m.st.since = now
+	}
+	m.st.err, m.st.class = err, class
+	m.st.fails++
+	pause := m.pause(class)
+	if class == providers.Denied {
+		m.st.denied++
+	}
+	m.st.retry = now.Add(max(pause, after))
+	fails, denied := m.st.fails, m.st.denied
+	stays := m.stays(desired)
+	m.mu.Unlock()
+	m.p.deps.Log.Debug("a round with a target has failed", "target", m.title(), "error", err, "again_in", pause)
+	text := fmt.Sprintf("%s could not be brought to what it should hold: %v.", m.title(), err)
+	switch {
+	case class == providers.Denied && denied >= deniedTries:
+		text += fmt.Sprintf(" Nothing more is tried, so that nobody is locked out: mend the credentials in the configuration, or say \"dnsteer target enable %s\".", m.name)
+	case class == providers.Denied, class == providers.Permanent:
+		text += " It is tried again every five minutes."
+	default:
+		text += " It is tried again."
+	}
+	final := class == providers.Denied || class == providers.Permanent
+	switch {
+	case len(stays) > 0 && (final || fails >= tellMove):
+		text += " Until then clients get " + listed(stays) + "."
+		m.problem(slotFailed, sites.Critical, text, false)
+	case len(stays) == 0 && (final || fails >= tellCompare) && !m.p.isLost(m.site) && !m.isOpen(slotFailed):
+		m.problem(slotFailed, sites.Warning, text, false)
+	}
+}
+
+func (m *member) isOpen(what slot) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.kept.Open[what]
+	return ok
+}
+
+// pause is how long a target is left alone after an error. The caller holds mu.
+func (m *member) pause(class providers.Class) time.Duration {
+	switch class {
+	case providers.Permanent:
+		return permanent
+	case providers.Denied:
+		return deniedPause
+	case providers.Transient, providers.Changed:
+	}
+	most := backoffFirst << min(m.st.fails-1, 6)
+	return time.Duration(m.p.deps.Jitter()*float64(min(most, backoffMost))) + 50*time.Millisecond
+}
+
+// stays lists the addresses that clients still get though they should not: what
+// was last seen there and is not desired any more. The caller holds mu.
+func (m *member) stays(desired Desired) (list []string) {
+	wanted := map[providers.Key][]providers.Record{}
+	for _, r := range desired.Records {
+		wanted[r.Key()] = append(wanted[r.Key()], r)
+	}
+	for _, r := range fromKept(m.kept.Last) {
+		set, moves := wanted[r.Key()]
+		if moves && !slices.ContainsFunc(set, func(d providers.Record) bool { return d.Addr == r.Addr }) {
+			list = append(list, fmt.Sprintf("%s for %s", r.Addr, r.Name))
+		}
+	}
+	return list
+}
+
+// listed writes a list for people, the first of it.
+func listed(list []string) string {
+	const most = 5
+	if len(list) > most {
+		return strings.Join(list[:most], ", ") + fmt.Sprintf(" and %d more", len(list)-most)
+	}
+	return strings.Join(list, ", ")
+}

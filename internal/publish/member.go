@@ -1,0 +1,232 @@
+package publish
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dnsteer/dnsteer/providers"
+)
+
+// member is one server of a target, and the goroutine that keeps it.
+type member struct {
+	p                     *Publisher
+	key, name, site, kind string
+	traits                providers.Traits
+	server                *Server
+	provider              providers.Provider
+	old                   *member // the one that it takes the place of
+	wake                  chan struct{}
+	done                  chan struct{}
+	busy                  chan struct{} // holds one while the provider is in use
+	eye                   *eye
+
+	mu     sync.Mutex
+	target Target // without servers
+	alone  bool
+	kept   kept
+	// desired is what it is to hold; version counts the changes of it. Nothing
+	// is sent before it is known.
+	desired Desired
+	known   bool
+	version uint64
+	// kicked asks for a comparison, free lets removals go that the guard holds.
+	kicked, free bool
+	stopped      bool
+	cancel       context.CancelFunc // of the round under way
+	st           standing
+	repairs      map[providers.Key][]time.Time
+	strange      []time.Time // comparisons that found what another instance may do
+	stranger     string      // and what the last one has left there of it
+}
+
+// standing is how a member fares.
+type standing struct {
+	err      error
+	class    providers.Class
+	since    time.Time // when it began to fail
+	fails    int       // rounds in a row
+	denied   int
+	retry    time.Time // zero where nothing is to be tried by itself
+	compared time.Time
+	changed  time.Time
+	writes   uint64
+	done     uint64 // the version that was verified
+	plan     providers.Plan
+	listing  providers.Listing
+	lookedAt time.Time // of the inspection
+	looked   providers.Inspection
+}
+
+func newMember(p *Publisher, key string, t *target, s *Server, provider providers.Provider) *member {
+	m := &member{
+		p: p, key: key, name: t.Name, site: t.Site, kind: t.Kind, traits: t.Traits, server: s, provider: provider,
+		wake: make(chan struct{}, 1), done: make(chan struct{}), busy: make(chan struct{}, 1),
+		repairs: map[providers.Key][]time.Time{},
+	}
+	m.alone = len(t.Servers) == 1
+	m.eye = newEye(m)
+	return m
+}
+
+// configure takes the settings that need no other provider.
+func (m *member) configure(t *Target) {
+	m.mu.Lock()
+	m.alone = len(t.Servers) == 1
+	spec := *t
+	spec.Servers = nil // what makes them is another function each time
+	changed := !reflect.DeepEqual(m.target, spec)
+	m.target = spec
+	m.site = t.Site
+	m.kicked = m.kicked || changed
+	if m.old != nil && !m.known {
+		m.old.mu.Lock()
+		m.desired, m.known = m.old.desired, m.old.known
+		m.old.mu.Unlock()
+		m.version++
+	}
+	if changed {
+		m.st.denied, m.st.retry = 0, time.Time{}
+	}
+	m.mu.Unlock()
+	m.rouse()
+}
+
+func (m *member) rouse() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// want takes what is to be there from now on.
+func (m *member) want(d Desired) {
+	m.mu.Lock()
+	same := m.known && slices.Equal(m.desired.Records, d.Records) && slices.Equal(m.desired.Emptied, d.Emptied) && slices.Equal(m.desired.Unknown, d.Unknown)
+	m.desired = d
+	m.known = true
+	m.eye.desire(d.Records)
+	if !same {
+		m.version++
+		if m.st.class != providers.Denied && m.st.class != providers.Permanent {
+			m.st.retry = time.Time{} // a move does not wait for the pause of an older one
+		}
+	}
+	m.mu.Unlock()
+	if !same {
+		m.rouse()
+	}
+}
+
+// kick asks for a comparison now.
+func (m *member) kick() {
+	m.mu.Lock()
+	m.kicked = true
+	if m.st.class == providers.Transient {
+		m.st.retry = time.Time{}
+	}
+	m.mu.Unlock()
+	m.rouse()
+}
+
+// stop ends the member; its provider is closed by its goroutine.
+func (m *member) stop() {
+	m.mu.Lock()
+	m.stopped = true
+	if m.cancel != nil {
+		m.cancel()
+	}
+	m.mu.Unlock()
+	m.rouse()
+}
+
+// run keeps the target until life ends or it is stopped.
+func (m *member) run(life context.Context) {
+	defer close(m.done)
+	defer m.eye.close()
+	defer m.close()
+	if m.old != nil {
+		select {
+		case <-m.old.done:
+		case <-life.Done():
+			return
+		}
+		m.inherit()
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		due, wait := m.due(time.Now())
+		if due && life.Err() == nil {
+			m.round(life)
+			continue
+		}
+		timer.Reset(wait)
+		select {
+		case <-life.Done():
+			return
+		case <-m.wake:
+		case <-timer.C:
+		}
+		m.mu.Lock()
+		stopped := m.stopped
+		m.mu.Unlock()
+		if stopped {
+			return
+		}
+	}
+}
+
+// inherit takes over from the member that this one takes the place of.
+func (m *member) inherit() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.old.mu.Lock()
+	defer m.old.mu.Unlock()
+	m.kept = m.old.kept
+	m.old = nil
+}
+
+// close ends the session. A provider that hangs is left behind.
+func (m *member) close() {
+	go func() {
+		if err := m.provider.Close(); err != nil {
+			m.p.deps.Log.Debug("close a target", "target", m.title(), "error", err)
+		}
+	}()
+}
+
+// idle is how long a member sleeps that has nothing to do.
+const idle = time.Hour
+
+// due says whether a round is to be made now, or how long to wait.
+func (m *member) due(now time.Time) (bool, time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopped || !m.known || m.kept.Disabled != nil || m.st.denied >= deniedTries {
+		return false, idle
+	}
+	if m.st.retry.After(now) {
+		return false, m.st.retry.Sub(now)
+	}
+	if m.kicked || m.version != m.st.done || m.st.err != nil {
+		return true, 0
+	}
+	next := m.target.Reconcile.Next(m.st.compared)
+	if again := m.repairAgain(); !again.IsZero() && again.Before(next) {
+		next = again
+	}
+	if !next.After(now) {
+		return true, 0
+	}
+	return false, min(next.Sub(now), idle)
+}
+
+// holds says whether anything of ours is there.
+func (m *member) holds() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.kept.Last)+len(m.kept.Owned)+len(m.kept.Flight) > 0
+}

@@ -1,0 +1,201 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dnsteer/dnsteer/providers"
+)
+
+// ErrUnknown is a target that is not configured.
+var ErrUnknown = errors.New("there is no such target")
+
+// Planned is what a push to one server would change.
+type Planned struct {
+	Name, Server string
+	Err          error
+	Plan         providers.Plan
+}
+
+// Plan lists what is at a target now and says what a push would change; at all
+// targets for "". It changes nothing. Denied credentials count here too.
+func (p *Publisher) Plan(ctx context.Context, name string) ([]Planned, error) {
+	members := p.find(name)
+	if len(members) == 0 && name != "" {
+		return nil, ErrUnknown
+	}
+	list := make([]Planned, len(members))
+	for i, m := range members {
+		list[i] = Planned{Name: m.name, Server: m.server.Name}
+		out, err := m.peek(ctx)
+		list[i].Plan, list[i].Err = out.First, err
+	}
+	return list, nil
+}
+
+// peek makes a round that changes nothing.
+func (m *member) peek(ctx context.Context) (providers.Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, listWithin)
+	defer cancel()
+	if !m.take(ctx) {
+		return providers.Outcome{}, fmt.Errorf("wait for what is under way at %s: %w", m.title(), ctx.Err())
+	}
+	defer m.give()
+	m.mu.Lock()
+	known := m.known
+	r := m.make(false)
+	m.mu.Unlock()
+	if !known {
+		return providers.Outcome{}, errors.New("what it should hold is not known yet: its site was not seen since the start")
+	}
+	r.DryRun = true
+	return m.sync(ctx, r)
+}
+
+// Disable has nothing sent to a target from now on, and removes nothing. What is
+// under way ends first, within ctx.
+func (p *Publisher) Disable(ctx context.Context, name string, o Order) error {
+	return p.each(name, func(m *member) error {
+		m.mu.Lock()
+		m.kept.Disabled = &o
+		if m.cancel != nil {
+			m.cancel()
+		}
+		data := m.encode()
+		m.mu.Unlock()
+		m.eye.forget()
+		err := p.deps.Store.SetNow(ctx, m.key, data)
+		if m.take(ctx) {
+			m.give()
+		}
+		return err
+	})
+}
+
+// Enable has a target caught up with. It also has refused credentials tried
+// again, and lets removals go that the guard holds.
+func (p *Publisher) Enable(ctx context.Context, name string) error {
+	return p.each(name, func(m *member) error {
+		m.mu.Lock()
+		m.kept.Disabled = nil
+		m.st.denied, m.st.retry = 0, time.Time{}
+		m.kicked, m.free = true, true
+		data := m.encode()
+		m.mu.Unlock()
+		err := p.deps.Store.SetNow(ctx, m.key, data)
+		m.rouse()
+		return err
+	})
+}
+
+func (p *Publisher) each(name string, f func(*member) error) error {
+	members := p.find(name)
+	if len(members) == 0 || name == "" {
+		return ErrUnknown
+	}
+	var errs []error
+	for _, m := range members {
+		errs = append(errs, f(m))
+	}
+	return errors.Join(errs...)
+}
+
+// Adopt takes over records of others that are addresses of nodes that may serve
+// their name, of one host name or of all for "". Where do is false it only says
+// which.
+func (p *Publisher) Adopt(ctx context.Context, name, host string, do bool) (found []providers.Entry, err error) {
+	err = p.each(name, func(m *member) error {
+		list, err := m.adopt(ctx, host, do)
+		found = append(found, list...)
+		return err
+	})
+	return found, err
+}
+
+func (m *member) adopt(ctx context.Context, host string, do bool) ([]providers.Entry, error) {
+	out, err := m.peek(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	desired, owned := m.desired, fromKept(m.kept.Owned)
+	m.mu.Unlock()
+	var found []providers.Entry
+	var adopt []providers.Record
+	for _, e := range out.Listing.Entries {
+		mine := e.Marked || slices.ContainsFunc(owned, func(r providers.Record) bool { return r.Name == e.Name && r.Addr == e.Addr })
+		if mine || e.Fixed || e.Disabled || host != "" && e.Name != host || !slices.Contains(desired.Nodes[e.Name], e.Addr) {
+			continue
+		}
+		found, adopt = append(found, e), append(adopt, e.Record)
+	}
+	if !do || len(found) == 0 {
+		return found, nil
+	}
+	m.mu.Lock()
+	disabled := m.kept.Disabled != nil
+	m.mu.Unlock()
+	if disabled {
+		return found, fmt.Errorf("%s is disabled, so nothing is sent to it: enable it first", m.title())
+	}
+	return found, m.special(ctx, func(r *providers.Round) { r.Adopt = adopt })
+}
+
+// Purge removes all that is ours from a target and disables it: it would be
+// filled again otherwise. Where do is false it only says what.
+func (p *Publisher) Purge(ctx context.Context, name string, o Order, do bool) (found []providers.Entry, err error) {
+	if do {
+		if err := p.Disable(ctx, name, o); err != nil {
+			return nil, err
+		}
+	}
+	err = p.each(name, func(m *member) error {
+		var all []providers.Entry
+		look := func(r *providers.Round) {
+			r.Desired, r.Emptied, r.Input.Last, r.Leave, r.Untouched = nil, nil, nil, nil, nil
+			r.Policy = providers.Policy{DeleteGuard: 100}
+			r.DryRun = true
+		}
+		out, err := m.once(ctx, look)
+		if err != nil {
+			return err
+		}
+		for _, c := range out.First.Changes {
+			all = append(all, c.Remove...)
+		}
+		found = append(found, all...)
+		if !do {
+			return nil
+		}
+		return m.special(ctx, func(r *providers.Round) {
+			look(r)
+			r.DryRun = false
+		})
+	})
+	return found, err
+}
+
+// special makes a round of another kind, with what it leads to.
+func (m *member) special(ctx context.Context, how func(*providers.Round)) error {
+	out, err := m.once(ctx, how)
+	m.remember(&out, err)
+	m.kick()
+	return err
+}
+
+// once makes one round that differs from others.
+func (m *member) once(ctx context.Context, how func(*providers.Round)) (providers.Outcome, error) {
+	if !m.take(ctx) {
+		return providers.Outcome{}, fmt.Errorf("wait for what is under way at %s: %w", m.title(), ctx.Err())
+	}
+	defer m.give()
+	m.mu.Lock()
+	r := m.make(false)
+	m.mu.Unlock()
+	r.Stale = nil
+	how(r)
+	return m.sync(ctx, r)
+}

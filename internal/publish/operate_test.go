@@ -1,0 +1,89 @@
+package publish
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/dnsteer/dnsteer/providers"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// A push that no client sees would pass for one that helped.
+func TestVisibility(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.mu.Lock()
+		w.ask = func(string) []netip.Addr { return []netip.Addr{alien} }
+		w.mu.Unlock()
+		w.p.Want("router", names("app", a1))
+		sleep(29 * time.Second)
+		if w.asked > 60 {
+			t.Errorf("asked %d times within 29 s", w.asked)
+		}
+		w.told()
+		resolver := netip.MustParseAddr("192.0.2.53")
+		if _, ok := w.p.Proof("berlin", resolver); ok {
+			t.Error("what was never seen is a proof")
+		}
+		sleep(time.Minute)
+		w.told(sites.PublishNotVisible)
+		w.mu.Lock()
+		w.ask = nil
+		w.mu.Unlock()
+		sleep(10 * time.Second)
+		w.told(sites.PublishNotVisible, sites.PublishVisible)
+		p, ok := w.p.Proof("berlin", resolver)
+		if !ok || p.Name != "app" || len(p.Expect) != 2 {
+			t.Errorf("%+v %v", p, ok)
+		}
+		if _, ok := w.p.Proof("berlin", alien); ok {
+			t.Error("a resolver that was not asked is proven")
+		}
+		// While an address is in flight the proof stands.
+		w.p.Want("router", names("app", a2))
+		if p, ok = w.p.Proof("berlin", resolver); !ok || len(p.Expect) != 2 {
+			t.Errorf("%+v %v", p, ok)
+		}
+		sleep(time.Second)
+		if w.view().Visible > time.Second {
+			t.Errorf("visible after %s", w.view().Visible)
+		}
+		w.p.Want("router", Desired{Emptied: []string{"app"}})
+		if _, ok = w.p.Proof("berlin", resolver); ok {
+			t.Error("what is taken away is asked for")
+		}
+	})
+}
+
+// The first who uses this would have to delete his records by hand, and a
+// target could not be left clean.
+func TestAdoptAndPurge(t *testing.T) {
+	for _, marks := range []bool{true, false} {
+		bubble(t, marks, func(w *world) {
+			w.d.insert(providers.Entry{Record: providers.Record{Name: "app", Addr: a2}})
+			w.d.insert(providers.Entry{Record: providers.Record{Name: "printer", Addr: alien}})
+			w.p.Want("router", names("app", a1))
+			sleep(time.Second)
+			found, err := w.p.Adopt(w.t.Context(), "router", "", false)
+			if err != nil || len(found) != 1 {
+				t.Fatal(found, err)
+			}
+			w.holds("app", a2)
+			if _, err := w.p.Adopt(w.t.Context(), "router", "app", true); err != nil {
+				t.Fatal(err)
+			}
+			sleep(time.Second)
+			w.holds("app", a1)
+			if found, err = w.p.Purge(w.t.Context(), "router", Order{}, false); err != nil || len(found) != 1 {
+				t.Fatal(found, err)
+			}
+			w.holds("app", a1)
+			if _, err = w.p.Purge(w.t.Context(), "router", Order{By: "jo"}, true); err != nil {
+				t.Fatal(err)
+			}
+			sleep(time.Hour)
+			w.holds("app")
+			w.holds("printer", alien)
+		})
+	}
+}

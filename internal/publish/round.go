@@ -1,0 +1,173 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/dnsteer/dnsteer/providers"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// round makes one round.
+func (m *member) round(life context.Context) {
+	ctx, cancel := context.WithCancel(life)
+	defer cancel()
+	if !m.take(ctx) {
+		return
+	}
+	defer m.give()
+	m.mu.Lock()
+	if m.stopped || m.kept.Disabled != nil {
+		m.mu.Unlock()
+		return
+	}
+	m.cancel = cancel
+	m.kicked = false
+	version, free := m.version, m.free
+	desired := m.desired
+	r := m.make(free)
+	m.mu.Unlock()
+	out, err := m.sync(ctx, r)
+	m.mu.Lock()
+	m.cancel = nil
+	m.mu.Unlock()
+	if life.Err() != nil {
+		return // it is the stop that has ended it
+	}
+	m.ended(ctx, version, desired, &out, err)
+}
+
+// take takes the provider, which one at a time may use.
+func (m *member) take(ctx context.Context) bool {
+	select {
+	case m.busy <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (m *member) give() { <-m.busy }
+
+// make makes a round. The caller holds mu.
+func (m *member) make(free bool) *providers.Round {
+	version := m.version
+	guard := m.target.DeleteGuard
+	if free {
+		guard = 100
+	}
+	return &providers.Round{
+		Provider: m.provider,
+		Input: providers.Input{
+			Desired: m.desired.Records, Emptied: m.desired.Emptied, Untouched: m.desired.Unknown, Traits: m.traits,
+			Owned: fromKept(m.kept.Owned), Last: m.kept.last(), Leave: m.leave(time.Now()),
+			Policy: providers.Policy{CreateOnly: m.target.CreateOnly, DeleteGuard: guard, KeepDrift: m.target.Drift != Repair},
+		},
+		Keep: m.claim, Ready: m.ready, ListWithin: listWithin, Deadline: callWithin, DryRun: m.target.DryRun,
+		Stale: func() bool {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			return m.version != version || m.stopped || m.kept.Disabled != nil
+		},
+	}
+}
+
+// sync carries a round out. A panic in a provider is its own error.
+func (m *member) sync(ctx context.Context, r *providers.Round) (out providers.Outcome, err error) {
+	err = m.contain(func() (err error) {
+		out, err = r.Sync(ctx)
+		return err
+	})
+	return out, err
+}
+
+// contain makes an error of a panic.
+func (m *member) contain(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			m.p.deps.Log.Error("a target's provider has panicked", "target", m.title(), "panic", v, "stack", string(debug.Stack()))
+			err = &providers.Error{Class: providers.Permanent, Err: fmt.Errorf("a fault in dnsteer itself: %v", v)}
+		}
+	}()
+	return f()
+}
+
+// ended takes in how a round has ended.
+func (m *member) ended(ctx context.Context, version uint64, desired Desired, out *providers.Outcome, err error) {
+	now := time.Now()
+	m.mu.Lock()
+	first := m.st.compared.IsZero()
+	if out.Listing.Entries != nil || err == nil {
+		m.st.plan, m.st.listing = out.Last, out.Listing
+	}
+	m.st.writes += uint64(out.Writes)
+	if out.Writes > 0 {
+		m.st.changed = now
+	}
+	aborted := m.stopped || m.kept.Disabled != nil
+	m.mu.Unlock()
+	m.remember(out, err)
+	switch {
+	case errors.Is(err, providers.ErrStale) || err != nil && aborted:
+		return
+	case err != nil:
+		m.failed(now, desired, err)
+		return
+	}
+	m.mu.Lock()
+	m.st.compared, m.st.done, m.free = now, version, false
+	m.st.err, m.st.class, m.st.fails, m.st.denied, m.st.retry = nil, providers.Transient, 0, 0, time.Time{}
+	m.mu.Unlock()
+	m.p.deps.Log.Debug("a target was compared", "target", m.title(), "writes", out.Writes)
+	m.solved(slotFailed, sites.PublishRecovered, m.title()+" holds what it should again.")
+	m.drifted(now, out)
+	m.conflicts(out.Last.Conflicts)
+	if !m.target.DryRun {
+		m.inspect(ctx, now)
+		m.look(out, first)
+	}
+}
+
+// remember keeps what a round has learnt of the target.
+func (m *member) remember(out *providers.Outcome, err error) {
+	m.save(func(k *kept) {
+		if !m.traits.Marks {
+			k.Owned = toKept(out.Owned)
+		}
+		if out.Verified != nil && err == nil && !m.target.DryRun {
+			k.Last, k.Seen, k.Flight = toKept(out.Verified), true, nil
+		}
+		if m.traits.Marks {
+			k.Owned = nil
+		}
+	})
+}
+
+// inspect asks a target now and then what else a person should know of it.
+func (m *member) inspect(ctx context.Context, now time.Time) {
+	m.mu.Lock()
+	fresh := !m.st.lookedAt.IsZero() && now.Sub(m.st.lookedAt) < inspectEvery
+	m.mu.Unlock()
+	if fresh {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, callWithin)
+	defer cancel()
+	var found providers.Inspection
+	err := m.contain(func() (err error) {
+		found, err = m.provider.Inspect(ctx)
+		return err
+	})
+	if err != nil {
+		m.p.deps.Log.Debug("a target does not tell of itself", "target", m.title(), "error", err)
+	}
+	m.mu.Lock()
+	m.st.lookedAt = now
+	if err == nil {
+		m.st.looked = found
+	}
+	m.mu.Unlock()
+}

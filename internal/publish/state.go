@@ -1,0 +1,229 @@
+package publish
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/dnsteer/dnsteer/providers"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// kept is what of a member survives a restart.
+type kept struct {
+	// Owned is the journal of what we wrote, where the target has no marks.
+	Owned []kRecord `json:"owned,omitempty"`
+	// Last is what it was last seen to hold as it should; Seen says whether it
+	// ever was.
+	Last []kRecord `json:"last,omitempty"`
+	Seen bool      `json:"seen,omitempty"`
+	// Flight are RRsets that were written to since: they may hold anything of
+	// ours.
+	Flight []string `json:"flight,omitempty"`
+	// Disabled by an operator.
+	Disabled *Order `json:"disabled,omitempty"`
+	// Open are problems that were told and have not ended, with their events'
+	// IDs (0 while that is not known) and texts.
+	Open map[slot]open `json:"open,omitempty"`
+	// Drifts counts RRsets that were put right.
+	Drifts int `json:"drifts,omitempty"`
+}
+
+// Order is an operator's word.
+type Order struct {
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	Since  time.Time `json:"since"`
+}
+
+// slot is a problem that can be open once.
+type slot string
+
+// The problems.
+const (
+	slotFailed   slot = "failed"
+	slotDrift    slot = "drift"
+	slotConflict slot = "conflict"
+	slotVisible  slot = "visible"
+	slotInstance slot = "instance"
+)
+
+// kind is the kind of the events that tell of a problem.
+func (s slot) kind() sites.Kind {
+	switch s {
+	case slotFailed:
+		return sites.PublishFailed
+	case slotVisible:
+		return sites.PublishNotVisible
+	case slotInstance:
+		return sites.InstanceConflict
+	case slotDrift, slotConflict:
+	}
+	return sites.Drift
+}
+
+type open struct {
+	ID       uint64         `json:"id,omitempty"`
+	Text     string         `json:"text,omitempty"`
+	Severity sites.Severity `json:"severity,omitempty"`
+}
+
+// kRecord is a record as it is stored.
+type kRecord struct {
+	Name string     `json:"n"`
+	Addr netip.Addr `json:"a"`
+	TTL  int        `json:"t,omitempty"` // seconds
+}
+
+func toKept(list []providers.Record) []kRecord {
+	out := make([]kRecord, len(list))
+	for i, r := range list {
+		out[i] = kRecord{r.Name, r.Addr, int(r.TTL / time.Second)}
+	}
+	return out
+}
+
+func fromKept(list []kRecord) []providers.Record {
+	out := make([]providers.Record, len(list))
+	for i, r := range list {
+		out[i] = providers.Record{Name: r.Name, Addr: r.Addr, TTL: time.Duration(r.TTL) * time.Second}
+	}
+	return out
+}
+
+// restore takes what an earlier run has stored.
+func (m *member) restore(data []byte) {
+	if data == nil {
+		return
+	}
+	if err := json.Unmarshal(data, &m.kept); err != nil {
+		m.p.deps.Log.Error("what is known of a target cannot be read and is left out", "target", m.title(), "error", err)
+		m.kept = kept{}
+	}
+}
+
+// encode gives what is to be stored. The caller holds mu.
+func (m *member) encode() []byte {
+	data, err := json.Marshal(&m.kept)
+	if err != nil {
+		m.p.deps.Log.Error("what is known of a target cannot be stored", "target", m.title(), "error", err)
+	}
+	return data
+}
+
+// save has it stored soon, if f has changed it.
+func (m *member) save(f func(k *kept)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := string(m.encode())
+	f(&m.kept)
+	if data := m.encode(); string(data) != before {
+		m.p.deps.Store.Set(m.key, data)
+	}
+}
+
+// saveNow stores it and returns when it lasts.
+func (m *member) saveNow(ctx context.Context, f func(k *kept)) error {
+	m.mu.Lock()
+	f(&m.kept)
+	data := m.encode()
+	m.mu.Unlock()
+	return m.p.deps.Store.SetNow(ctx, m.key, data)
+}
+
+// ready stores what is about to be written, with everything that led to it
+// (S1). Where ownership stands at the target a store that fails is no reason to
+// leave clients at a node that is gone: the journal alone must last.
+func (m *member) ready(ctx context.Context, changes []providers.Change) error {
+	ctx, cancel := context.WithTimeout(ctx, storeWithin)
+	defer cancel()
+	err := m.saveNow(ctx, func(k *kept) {
+		set := map[string]bool{}
+		for _, s := range k.Flight {
+			set[s] = true
+		}
+		for i := range changes {
+			set[changes[i].Key.String()] = true
+		}
+		k.Flight = slices.Sorted(maps.Keys(set))
+	})
+	if err != nil && m.traits.Marks {
+		m.p.deps.Log.Warn("what is pushed could not be stored first; a restart could push what was stored before", "target", m.title(), "error", err)
+		return nil
+	}
+	return err
+}
+
+// claim makes the journal last.
+func (m *member) claim(ctx context.Context, owned []providers.Record) error {
+	ctx, cancel := context.WithTimeout(ctx, storeWithin)
+	defer cancel()
+	return m.saveNow(ctx, func(k *kept) { k.Owned = toKept(owned) })
+}
+
+// last gives what drift is held against: not what may be under way.
+func (k *kept) last() []providers.Record {
+	if !k.Seen {
+		return nil
+	}
+	list := fromKept(k.Last)
+	return slices.DeleteFunc(list, func(r providers.Record) bool { return slices.Contains(k.Flight, r.Key().String()) })
+}
+
+// problem tells of something that is wrong, once for the same severity and, if
+// again is set, text.
+func (m *member) problem(what slot, severity sites.Severity, text string, again bool) {
+	m.p.deps.Tell(func() (sites.Event, bool) {
+		m.mu.Lock()
+		was, told := m.kept.Open[what]
+		m.mu.Unlock()
+		if told && was.Severity == severity && (!again || was.Text == text) {
+			return sites.Event{}, false
+		}
+		m.save(func(k *kept) {
+			if k.Open == nil {
+				k.Open = map[slot]open{}
+			}
+			k.Open[what] = open{Text: text, Severity: severity}
+		})
+		return sites.Event{Kind: what.kind(), Severity: severity, Site: m.site, Target: m.title(), Text: text, Resolves: was.ID}, true
+	})
+}
+
+// solved tells that a problem has ended, if it was told.
+func (m *member) solved(what slot, kind sites.Kind, text string) {
+	m.p.deps.Tell(func() (sites.Event, bool) {
+		m.mu.Lock()
+		was, told := m.kept.Open[what]
+		m.mu.Unlock()
+		if !told {
+			return sites.Event{}, false
+		}
+		m.save(func(k *kept) { delete(k.Open, what) })
+		return sites.Event{Kind: kind, Site: m.site, Target: m.title(), Text: text, Resolves: was.ID}, true
+	})
+}
+
+// note learns the ID of an event of this member.
+func (m *member) note(e *sites.Event) {
+	m.save(func(k *kept) {
+		for what, o := range k.Open {
+			if what.kind() == e.Kind && o.Text == e.Text {
+				o.ID = e.ID
+				k.Open[what] = o
+			}
+		}
+	})
+}
+
+// title names the member for people.
+func (m *member) title() string {
+	if m.alone {
+		return m.name
+	}
+	return fmt.Sprintf("%s %s", m.name, m.server.Name)
+}

@@ -1,0 +1,142 @@
+package publish
+
+import (
+	"slices"
+	"time"
+
+	"github.com/dnsteer/dnsteer/providers"
+)
+
+// State is how a server of a target fares, in one word.
+type State string
+
+// The states.
+const (
+	Current  State = "current"
+	Pending  State = "pending"
+	Failing  State = "failing"
+	Denied   State = "denied"
+	Disabled State = "disabled"
+	DryRun   State = "dry_run"
+	Waiting  State = "waiting"
+)
+
+// View is what is known of a server of a target.
+type View struct {
+	Name, Server, Kind, Site, Title string
+	State                           State
+	Error                           error
+	// Since when it fails, Retry when it is tried again, Compared when it was
+	// last read whole, Changed when it was last written.
+	Since, Retry, Compared, Changed time.Time
+	// Writes since the start; Drifts are RRsets that were put right, ever.
+	Writes uint64
+	Drifts int
+	// Visible is how long the last push took until the site's resolver gave it;
+	// 0 while that is not known.
+	Visible    time.Duration
+	Inspection providers.Inspection
+	Ordered    *Order
+	Plan       providers.Plan
+	Shadows    []providers.Shadow
+	Sets       []ViewSet
+	// Problems that were told and have not ended.
+	Problems []string
+}
+
+// ViewSet is one RRset at a target.
+type ViewSet struct {
+	providers.Key
+	TTL             time.Duration
+	Desired, Actual []string
+	Visible         *bool
+}
+
+// Views gives what is known of all servers, in the configuration's order.
+func (p *Publisher) Views() []View {
+	list := []View{}
+	for _, m := range p.find("") {
+		list = append(list, m.view())
+	}
+	return list
+}
+
+func (m *member) view() View {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	st := &m.st
+	v := View{
+		Name: m.name, Server: m.server.Name, Kind: m.kind, Site: m.site, Title: m.title(), State: m.state(), Error: st.err,
+		Compared: st.compared, Changed: st.changed, Writes: st.writes, Drifts: m.kept.Drifts,
+		Inspection: st.looked, Ordered: m.kept.Disabled, Plan: st.plan, Shadows: st.listing.Shadows, Sets: m.sets(),
+	}
+	if st.err != nil {
+		v.Since = st.since
+		if st.denied < deniedTries {
+			v.Retry = st.retry
+		}
+	}
+	m.eye.mu.Lock()
+	v.Visible = m.eye.took
+	m.eye.mu.Unlock()
+	for _, what := range []slot{slotFailed, slotConflict, slotDrift, slotVisible, slotInstance} {
+		if o, ok := m.kept.Open[what]; ok {
+			v.Problems = append(v.Problems, o.Text)
+		}
+	}
+	return v
+}
+
+// state is the member's word. The caller holds mu.
+func (m *member) state() State {
+	switch {
+	case m.kept.Disabled != nil:
+		return Disabled
+	case !m.known:
+		return Waiting
+	case m.st.err != nil && m.st.class == providers.Denied:
+		return Denied
+	case m.st.err != nil:
+		return Failing
+	case m.target.DryRun:
+		return DryRun
+	case m.version != m.st.done:
+		return Pending
+	default:
+		return Current
+	}
+}
+
+// sets lists the RRsets that are desired or there. The caller holds mu.
+func (m *member) sets() []ViewSet {
+	by := map[providers.Key]*ViewSet{}
+	at := func(k providers.Key) *ViewSet {
+		if by[k] == nil {
+			by[k] = &ViewSet{Key: k, Visible: m.eye.state(k)}
+		}
+		return by[k]
+	}
+	for _, r := range m.desired.Records {
+		s := at(r.Key())
+		s.Desired, s.TTL = append(s.Desired, r.Addr.String()), r.TTL
+	}
+	owned := map[providers.Key]bool{}
+	for _, r := range m.kept.Owned {
+		owned[providers.Record{Name: r.Name, Addr: r.Addr}.Key()] = true
+	}
+	for _, e := range m.st.listing.Entries {
+		if e.Disabled || by[e.Key()] == nil && !e.Marked && !owned[e.Key()] {
+			continue
+		}
+		s := at(e.Key())
+		s.Actual = append(s.Actual, e.Addr.String())
+	}
+	list := make([]ViewSet, 0, len(by))
+	for _, s := range by {
+		slices.Sort(s.Desired)
+		slices.Sort(s.Actual)
+		list = append(list, *s)
+	}
+	slices.SortFunc(list, func(a, b ViewSet) int { return a.Key.Compare(b.Key) })
+	return list
+}
