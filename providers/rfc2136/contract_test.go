@@ -29,7 +29,7 @@ func TestContract(t *testing.T) {
 			}
 			passed := t.Run(name, func(t *testing.T) {
 				contract.Run(t, contract.Bench{
-					Traits: New(cfg).Traits(), Faults: faults,
+					Traits: Traits, Faults: faults,
 					New: func(t *testing.T) contract.Stand { return newStand(t, cfg) },
 				})
 			})
@@ -130,10 +130,6 @@ func (s *stand) Edit(t *testing.T, e contract.Edit) {
 		next := old
 		next.Addr = e.To
 		m.Insert([]dns.RR{record(next)})
-		if k := (marks{instance: s.direct.Mark}); k.instance != "" {
-			m.Remove([]dns.RR{k.record(k.owner(e.Name), e.Addr)})
-			m.Insert([]dns.RR{k.record(k.owner(e.Name), e.To)})
-		}
 	}
 	s.do(t, m)
 }

@@ -44,11 +44,10 @@ func New(cfg Config) *Provider {
 	return p
 }
 
-// Traits of the zone: each RRset has a TTL, and ownership is marked in TXT
-// records if the configuration says so.
-func (p *Provider) Traits() providers.Traits {
-	return providers.Traits{Marks: p.cfg.Mark != "", TTL: true}
-}
+// Traits of a zone: each RRset has a TTL. Marks beside the names say what is ours
+// to a controller that has lost its journal, but not which names have marks: the
+// journal is what counts.
+var Traits = providers.Traits{TTL: true}
 
 // Close does nothing.
 func (p *Provider) Close() error { return nil }
