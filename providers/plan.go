@@ -187,7 +187,7 @@ func (p *planner) collect() {
 		if !p.in.Traits.Marks {
 			// One that is not answered is ours only if it was once seen
 			// answering: it can be somebody's, beside one that we meant to add.
-			mine = owned[at] && (!e.Disabled || seen[at])
+			mine = (e.Marked || owned[at]) && (!e.Disabled || seen[at])
 		}
 		switch {
 		case e.Fixed && e.Disabled:

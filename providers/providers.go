@@ -66,8 +66,8 @@ type Entry struct {
 	Record
 	// ID is what the target calls it. It is good until the next listing.
 	ID string
-	// Marked: it bears the mark of this controller. Always false where the
-	// target has no marks.
+	// Marked: it bears the mark of this controller. Where the target has marks
+	// ([Traits.Marks]), no other is ours; elsewhere those of the journal are too.
 	Marked bool
 	// Disabled: it is there and is not answered.
 	Disabled bool

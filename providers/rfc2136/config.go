@@ -14,7 +14,7 @@ type Config struct {
 	KeyName, Algorithm string
 	Secret             providers.Secret
 	// Mark, if not empty, is the instance's name: ownership then stands in TXT
-	// records beside the names ("_dnsteer.app.example.lan"). Otherwise the
-	// caller keeps a journal.
+	// records beside the names too ("_dnsteer.app.example.lan"), and outlives the
+	// caller's journal.
 	Mark string
 }

@@ -44,11 +44,10 @@ func New(cfg Config) *Provider {
 	return p
 }
 
-// Traits of the zone: each RRset has a TTL, and ownership is marked in TXT
-// records if the configuration says so.
-func (p *Provider) Traits() providers.Traits {
-	return providers.Traits{Marks: p.cfg.Mark != "", TTL: true}
-}
+// Traits of a zone: each RRset has a TTL. Marks beside the names say what is ours
+// to a controller that has lost its journal, but not which names have marks: the
+// journal is what counts.
+var Traits = providers.Traits{TTL: true}
 
 // Close does nothing.
 func (p *Provider) Close() error { return nil }
@@ -123,7 +122,14 @@ func (p *Provider) exchange(ctx context.Context, m *dns.Msg, network string) (*d
 		m.SetTsig(p.key, p.algorithm, uint16(fudge/time.Second), p.now().Unix())
 		c.TsigSecret = map[string]string{p.key: p.cfg.Secret.Reveal()}
 	}
-	in, _, err := c.ExchangeContext(ctx, m, p.cfg.Server)
+	conn, err := c.DialContext(ctx, p.cfg.Server)
+	if err != nil {
+		return nil, p.failed(nil, err)
+	}
+	defer func() { _ = conn.Close() }()
+	// The library heeds the deadline of ctx, and not that it is cancelled.
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	in, _, err := c.ExchangeWithConnContext(ctx, m, conn)
 	if err != nil {
 		return nil, p.failed(in, err)
 	}

@@ -79,7 +79,7 @@ func TestRealServers(t *testing.T) {
 func testServer(t *testing.T, p *Provider) {
 	t.Helper()
 	star := ""
-	if p.Traits().Marks {
+	if p.cfg.Mark != "" {
 		star = " *"
 	}
 	host := "www" + p.cfg.Mark + ".example.lan"
@@ -123,7 +123,7 @@ func testServer(t *testing.T, p *Provider) {
 	wild := providers.Key{Name: "*." + host}
 	apply(providers.Change{Key: wild, Before: find(t, p, wild), Remove: find(t, p, wild)})
 	check("removed")
-	if p.Traits().Marks {
+	if p.cfg.Mark != "" {
 		in, err := p.query(t.Context(), p.marks.owner(host), dns.TypeTXT)
 		if err != nil || len(in.Answer) > 0 {
 			t.Errorf("a mark is left behind: %v, %v", in, err)

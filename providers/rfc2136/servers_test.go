@@ -165,7 +165,7 @@ key:
 acl:
   - id: may
     key: %[4]s
-    action: update
+    action: [update, transfer]
   - id: reads
     key: reader
     action: transfer
