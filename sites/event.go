@@ -56,6 +56,15 @@ const (
 	StoreRecovered Kind = "store_recovered"
 )
 
+// The kinds of events about alerts and actions.
+const (
+	AlertFailed    Kind = "alert_failed"
+	AlertRecovered Kind = "alert_recovered"
+	AlertDropped   Kind = "alert_dropped"
+	ActionDone     Kind = "action_done"
+	ActionFailed   Kind = "action_failed"
+)
+
 // Kinds lists every kind of event, in the order in which they are described.
 func Kinds() []Kind {
 	return []Kind{
@@ -66,6 +75,7 @@ func Kinds() []Kind {
 		QuarantineStarted, QuarantineEnded, MassFailure, MassFailureEnded, DrillStarted, DrillEnded, RestartLoop,
 		CertificateExpiring, CertificateRenewed,
 		ConfigReloaded, ConfigRejected, StoreFailed, StoreRecovered,
+		AlertFailed, AlertRecovered, AlertDropped, ActionDone, ActionFailed,
 	}
 }
 
@@ -88,7 +98,8 @@ func (k Kind) Severity() Severity {
 	case SiteDown, ControllerIsolated, PoolOutageStarted, MassFailure, MoveHeld, StoreFailed:
 		return Critical
 	case FailoverOutage, FailoverSwitch, NodeOffline, ResolverDown, ProbeNeverUp, ProbeFailed,
-		ProbeStale, ClockSuspect, CertificateExpiring, QuarantineStarted, WindowSkipped, RestartLoop, ConfigRejected:
+		ProbeStale, ClockSuspect, CertificateExpiring, QuarantineStarted, WindowSkipped, RestartLoop, ConfigRejected,
+		AlertFailed, AlertDropped, ActionFailed:
 		return Warning
 	default:
 		return Info
@@ -106,6 +117,8 @@ type Event struct {
 	Site     string   `json:"site,omitempty"`
 	Node     string   `json:"node,omitempty"`
 	Pool     string   `json:"pool,omitempty"`
+	// Part names the alert channel or the action that the event is about.
+	Part string `json:"part,omitempty"`
 	// Text says what happened and why, with the figures that led to it.
 	Text string `json:"text"`
 	// Resolves is the ID of the event that this one ends; 0 for none.
