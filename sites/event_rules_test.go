@@ -14,6 +14,7 @@ func TestEventsSeverity(t *testing.T) {
 		Warning: {
 			FailoverOutage, FailoverSwitch, NodeOffline, ProbeNeverUp, ProbeFailed, ProbeStale, ResolverDown,
 			ClockSuspect, WindowSkipped, QuarantineStarted, RestartLoop, CertificateExpiring, ConfigRejected,
+			AlertFailed, AlertDropped, ActionFailed,
 		},
 	}
 	got := map[Severity][]Kind{}

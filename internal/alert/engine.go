@@ -100,7 +100,7 @@ func (c *Config) active() bool { return len(c.Channels) > 0 || len(c.Actions) > 
 // Run works until ctx ends, and returns when all goroutines have.
 func (e *Engine) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer e.running.Wait()
+	defer e.settle()
 	defer cancel()
 	e.last = time.Now()
 	e.begin(ctx)
@@ -123,6 +123,18 @@ func (e *Engine) Run(ctx context.Context) {
 			return
 		}
 		timer.Reset(e.turn(ctx))
+	}
+}
+
+// settle ends the goroutines, and stores what they did last.
+func (e *Engine) settle() {
+	e.running.Wait()
+	e.mu.Lock()
+	left := e.left
+	e.left = make(map[string][]byte)
+	e.mu.Unlock()
+	if len(left) > 0 {
+		e.world.Keep(left)
 	}
 }
 

@@ -65,10 +65,12 @@ type Status struct {
 	Isolated bool     `json:"isolated"`
 	// Brake is "holds" while a mass failure is held, "released" after an
 	// operator has released it and while the failure lasts, else empty.
-	Brake    string           `json:"brake,omitempty"`
-	Config   ConfigStatus     `json:"config"`
-	Store    StoreStatus      `json:"store"`
-	DNS      *DNSStatus       `json:"dns,omitempty"`
+	Brake  string       `json:"brake,omitempty"`
+	Config ConfigStatus `json:"config"`
+	Store  StoreStatus  `json:"store"`
+	DNS    *DNSStatus   `json:"dns,omitempty"`
+	// Alerts are nil where nobody is to be told of anything.
+	Alerts   *AlertSummary    `json:"alerts,omitempty"`
 	Sites    []sites.SiteView `json:"sites"`
 	Services []ServiceView    `json:"services"`
 }
@@ -97,6 +99,14 @@ type DNSStatus struct {
 	Queries   uint64            `json:"queries"`
 	Unmatched uint64            `json:"unmatched"`
 	Strangers []string          `json:"strangers,omitempty"`
+}
+
+// AlertSummary is how the alerts fare, in short.
+type AlertSummary struct {
+	// Queued counts the messages that wait, over all channels.
+	Queued int `json:"queued"`
+	// Failing are the channels that take no messages, each with its reason.
+	Failing []string `json:"failing,omitempty"`
 }
 
 // ServiceView is a service and what each site's clients get for it.

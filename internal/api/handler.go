@@ -19,6 +19,7 @@ type Deps struct {
 	Operator  Operator
 	Historian Historian
 	Health    Health
+	Alerter   Alerter
 	Log       *slog.Logger
 }
 
@@ -47,6 +48,8 @@ type Handler struct {
 //	GET  /api/v1/history/{site}/{node}
 //	POST /api/v1/commands             [CommandRequest] to [CommandReply]; 409 for what is refused
 //	POST /api/v1/probe/{site}/{node}  [ProbeReport]
+//	GET  /api/v1/alerts               [alert.Status]
+//	POST /api/v1/alerts/test          [AlertTests]; channel
 //	POST /api/v1/reload, /-/reload    [ReloadReport]; 422 for a faulty configuration
 //	GET  /-/healthy, /-/ready         [Healthful]; 503 with what is missing
 //
@@ -67,6 +70,8 @@ func NewHandler(d Deps) *Handler {
 		"GET /api/v1/history/{site}/{node}": h.history,
 		"POST /api/v1/commands":             h.command,
 		"POST /api/v1/probe/{site}/{node}":  h.probe,
+		"GET /api/v1/alerts":                h.alerts,
+		"POST /api/v1/alerts/test":          h.testAlerts,
 		"POST /api/v1/reload":               h.reload,
 		"POST /-/reload":                    h.reload,
 		"GET /-/healthy":                    h.healthy,

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dnsteer/dnsteer/internal/alert"
 	"github.com/dnsteer/dnsteer/internal/clock"
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/engine"
@@ -63,6 +64,7 @@ type App struct {
 	names    *names
 	hub      *hub
 	past     past
+	alerts   *alert.Engine
 	control  control
 	pulse    *pulse
 	// beside has the goroutines that end with life.
@@ -142,6 +144,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 		Now: clock.Boot, Deliver: a.loop.deliver, Limit: a.room(cfg), Log: a.log,
 	})
 	a.keeper.start()
+	a.alerts = a.newAlerts(cfg.Alerts, state.LastEvent)
 	return state, nil
 }
 

@@ -56,7 +56,7 @@ func (a *App) listenControl() error {
 	if a.control.closed {
 		return nil
 	}
-	s, err := api.Listen(a.socket(), api.NewHandler(api.Deps{Reader: a, Operator: a, Historian: a, Health: a, Log: a.log}))
+	s, err := api.Listen(a.socket(), api.NewHandler(api.Deps{Reader: a, Operator: a, Historian: a, Health: a, Alerter: a, Log: a.log}))
 	if err == nil {
 		a.control.server = s
 	}

@@ -38,6 +38,7 @@ func (b *builder) build() *Config {
 	b.sitesDown()
 	b.services()
 	b.dns()
+	b.alerts()
 	b.suspicions()
 	return b.cfg
 }

@@ -18,8 +18,10 @@ type file struct {
 	Brake     brakeKeys   `yaml:"brake" doc:"What holds back moves when so many nodes in two or more sites fail at once that the prober is the likeliest cause: pools in which no node passes its probes are left alone. On unless off is written." otherwise:"on, with the defaults of its keys" rule:"A10"`
 	AllowExec Value[bool] `yaml:"allow_exec" doc:"Whether probes of type exec may run programs of this machine, as the controller's user." default:"false" rule:"O2"`
 
+	Alerts  *alertKeys   `yaml:"alerts" doc:"Who is told of what, and how."`
+	Actions []actionKeys `yaml:"actions" doc:"What is carried out on events." nonempty:"yes"`
+
 	_ later `yaml:"targets"`
-	_ later `yaml:"alerts"`
 	_ later `yaml:"http"`
 }
 
@@ -139,9 +141,8 @@ type nodeKeys struct {
 	Secondary    List[Value[netip.Addr]] `yaml:"secondary_addresses" doc:"Addresses that are answered beside the others and never probed." rule:"N9" example:"[10.1.0.21]"`
 	Failover     Value[bool]             `yaml:"failover" doc:"false: an outage never takes the node out and is only reported (a VRRP pair)." default:"true" rule:"N9"`
 	Weight       Value[int]              `yaml:"weight" doc:"The node's share of the answers of pools with the policy weighted or ip_hash, relative to the other nodes' weights; 0 keeps it for when no node with a weight serves." default:"1" min:"0" max:"1000" rule:"A8" example:"2"`
+	MAC          Value[macText]          `yaml:"mac" doc:"Hardware address, for actions that wake the node up." example:"\"52:54:00:12:34:56\""`
 	nodeSettings `yaml:",inline"`
-
-	_ later `yaml:"mac"`
 }
 
 type poolKeys struct {
