@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/mail"
 	"net/textproto"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -144,7 +145,7 @@ func (s *Mailer) with(ctx context.Context, log alert.Dialogue, f func(*smtp.Clie
 			_ = c.Quit() // the server has what it was given
 		}
 	}
-	if ctx.Err() != nil && err != nil {
+	if err != nil && (ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded)) {
 		err = errors.New("the server does not answer in time")
 	}
 	stop()
@@ -200,12 +201,12 @@ func (s *Mailer) client(ctx context.Context, dial gomail.DialContextFunc, log al
 // deliver hands a message over. Receivers that are refused for good keep the
 // others from nothing.
 func (s *Mailer) deliver(c *smtp.Client, text []byte, log alert.Dialogue) error {
-	if err := c.Mail(s.opt.From.Address); err != nil {
+	if err := c.Mail("<" + s.opt.From.Address + ">"); err != nil {
 		return fmt.Errorf("the sender %s: %w", s.opt.From.Address, err)
 	}
 	var refusals []error
 	for _, to := range s.opt.To {
-		err := c.Rcpt(to.Address)
+		err := c.Rcpt("<" + to.Address + ">")
 		if err == nil {
 			continue
 		}
