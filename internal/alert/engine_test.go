@@ -207,8 +207,10 @@ func TestTwoHoursOfDeadChannels(t *testing.T) {
 		"refuses": func(context.Context, int) error { return errors.New("connection refused") },
 		"hangs":   func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() },
 		"loses":   func(_ context.Context, n int) error { return errLost },
-		"limits":  func(context.Context, int) error { return &RefusedError{Err: errors.New("429"), After: 10 * time.Minute} },
-		"panics":  func(context.Context, int) error { panic("out of cheese") },
+		"limits": func(context.Context, int) error {
+			return &RefusedError{Err: errors.New("429"), After: 10 * time.Minute}
+		},
+		"panics": func(context.Context, int) error { panic("out of cheese") },
 	}
 	synctest.Test(t, func(t *testing.T) {
 		peers := make(map[string]*peer)

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nicholas-fedor/shoutrrr/pkg/router"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 
 	"github.com/dnsteer/dnsteer/internal/alert"
@@ -54,14 +53,6 @@ func New(secret alert.Secret) (*Service, error) {
 		return nil, fmt.Errorf("the URL of the %s service cannot be used: %s", base, s.hide(err.Error()))
 	}
 	return s, nil
-}
-
-func (s *Service) open(c types.HTTPClient) (types.Service, error) {
-	r, err := router.NewWithOptions(nil, types.SenderOptions{HTTPClient: c})
-	if err != nil {
-		return nil, err
-	}
-	return r.Locate(s.url.Reveal())
 }
 
 // Send sends a message ([alert.Sender]). What the library does not end in time

@@ -11,11 +11,8 @@ package webhook
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -293,20 +290,6 @@ func clip(text string) string {
 		return string(r[:maxQuoted]) + "…"
 	}
 	return text
-}
-
-// Sign gives the value of the signature's header for a body that is sent at a
-// time.
-func Sign(at time.Time, body []byte, secrets ...alert.Secret) string {
-	stamp := strconv.FormatInt(at.Unix(), 10)
-	parts := []string{"t=" + stamp}
-	for _, s := range secrets {
-		mac := hmac.New(sha256.New, []byte(s.Reveal()))
-		_, _ = mac.Write([]byte(stamp + "."))
-		_, _ = mac.Write(body)
-		parts = append(parts, "v1="+hex.EncodeToString(mac.Sum(nil)))
-	}
-	return strings.Join(parts, ",")
 }
 
 // Call sends an empty request with the method, for the dead man's switch.

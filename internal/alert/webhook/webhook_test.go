@@ -141,7 +141,9 @@ func TestReceiversThatFail(t *testing.T) {
 		}, "does not answer in time", false, 0},
 		{"reset", func(w http.ResponseWriter, _ *http.Request) { abort(w, "") }, "EOF", false, 0},
 		{"reset in the headers", func(w http.ResponseWriter, _ *http.Request) { abort(w, "HTTP/1.1 200 O") }, "", false, 0},
-		{"reset in the body", func(w http.ResponseWriter, _ *http.Request) { abort(w, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf") }, "ok", false, 0},
+		{"reset in the body", func(w http.ResponseWriter, _ *http.Request) {
+			abort(w, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+		}, "ok", false, 0},
 		{"a body without end", func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				if _, err := w.Write(make([]byte, 1<<16)); err != nil {
