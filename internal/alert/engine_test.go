@@ -51,6 +51,8 @@ func (w *world) happen(what string, resolves uint64) uint64 {
 	kind, subject, _ := strings.Cut(what, " ")
 	site, node, _ := strings.Cut(subject, "/")
 	w.raise(sites.Event{Kind: sites.Kind(kind), Site: site, Node: node, Text: what + ".", Resolves: resolves})
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return uint64(len(w.events))
 }
 
@@ -488,11 +490,14 @@ func TestDeadMan(t *testing.T) {
 // An action would run again and again, or for what is long past, or fail unseen.
 func TestActions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var ran []string
 		fail := false
 		cfg := &Config{Instance: "hq", Group: time.Second, Actions: []Action{{
 			Name: "wake", Match: Match{Kinds: []string{"node_offline"}, NoDrills: true}, AtMost: 2, Within: time.Hour, Timeout: time.Second,
 			Do: func(_ context.Context, m *Message) (string, error) {
+				mu.Lock()
+				defer mu.Unlock()
 				if fail {
 					return "", errors.New("no route")
 				}
@@ -515,7 +520,9 @@ func TestActions(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		_, stop = w.run(cfg)
 		time.Sleep(time.Minute)
+		mu.Lock()
 		fail = true
+		mu.Unlock()
 		w.happen("node_offline berlin/f", 0)
 		time.Sleep(time.Minute)
 		stop()
