@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -278,6 +279,8 @@ func TestAChannelThatHangsDelaysNoOther(t *testing.T) {
 		start := time.Now()
 		w.happen("failover_outage berlin/a", 0)
 		time.Sleep(time.Minute)
+		well.mu.Lock()
+		defer well.mu.Unlock()
 		if len(well.at) != 1 || well.at[0].Sub(start) > 11*time.Second {
 			t.Errorf("it came at %v", well.at)
 		}
@@ -461,22 +464,28 @@ func TestDeadMan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{}
 		cfg := config(map[string]*peer{"p": p})
-		calls, healthy := 0, error(nil)
-		cfg.DeadMan = &DeadMan{Every: time.Minute, Call: func(context.Context) error { calls++; return nil }}
+		var calls atomic.Int64
+		var ill atomic.Bool
+		cfg.DeadMan = &DeadMan{Every: time.Minute, Call: func(context.Context) error { calls.Add(1); return nil }}
 		w := newWorld()
 		world := w.world()
-		world.Healthy = func(context.Context) error { return healthy }
+		world.Healthy = func(context.Context) error {
+			if ill.Load() {
+				return errors.New("the loop hangs")
+			}
+			return nil
+		}
 		e := New(cfg, world, nil, 0)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); e.Run(ctx) }()
 		time.Sleep(10*time.Minute + time.Second)
-		if calls != 11 {
-			t.Errorf("%d calls in ten minutes", calls)
+		if calls.Load() != 11 {
+			t.Errorf("%d calls in ten minutes", calls.Load())
 		}
-		healthy = errors.New("the loop hangs")
+		ill.Store(true)
 		time.Sleep(10 * time.Minute)
-		if calls != 11 {
+		if calls.Load() != 11 {
 			t.Error("called though nothing is decided")
 		}
 		if s := e.Status(); s.DeadMan == nil || s.DeadMan.Error == "" {
