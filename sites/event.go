@@ -67,6 +67,15 @@ const (
 	InstanceConflictEnded Kind = "instance_conflict_ended"
 )
 
+// The kinds of events about alerts and actions.
+const (
+	AlertFailed    Kind = "alert_failed"
+	AlertRecovered Kind = "alert_recovered"
+	AlertDropped   Kind = "alert_dropped"
+	ActionDone     Kind = "action_done"
+	ActionFailed   Kind = "action_failed"
+)
+
 // Kinds lists every kind of event, in the order in which they are described.
 func Kinds() []Kind {
 	return []Kind{
@@ -80,6 +89,7 @@ func Kinds() []Kind {
 		ConfigReloaded, ConfigRejected, StoreFailed, StoreRecovered,
 		Drift, DriftRepaired, PublishFailed, PublishRecovered, PublishNotVisible, PublishVisible,
 		InstanceConflict, InstanceConflictEnded,
+		AlertFailed, AlertRecovered, AlertDropped, ActionDone, ActionFailed,
 	}
 }
 
@@ -103,7 +113,7 @@ func (k Kind) Severity() Severity {
 		return Critical
 	case FailoverOutage, FailoverSwitch, NodeOffline, ResolverDown, ProbeNeverUp, ProbeFailed,
 		ProbeStale, ClockSuspect, CertificateExpiring, QuarantineStarted, WindowSkipped, RestartLoop, ConfigRejected,
-		Drift, PublishFailed, PublishNotVisible, InstanceConflict:
+		Drift, PublishFailed, PublishNotVisible, InstanceConflict, AlertFailed, AlertDropped, ActionFailed:
 		return Warning
 	default:
 		return Info
@@ -125,6 +135,8 @@ type Event struct {
 	// Target names the target that it is about, and its server where there are
 	// several: "adguard-berlin https://10.1.0.1".
 	Target string `json:"target,omitempty"`
+	// Part names the alert channel or the action that the event is about.
+	Part string `json:"part,omitempty"`
 	// Text says what happened and why, with the figures that led to it.
 	Text string `json:"text"`
 	// Resolves is the ID of the event that this one ends; 0 for none.

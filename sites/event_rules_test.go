@@ -15,6 +15,7 @@ func TestEventsSeverity(t *testing.T) {
 			FailoverOutage, FailoverSwitch, NodeOffline, ProbeNeverUp, ProbeFailed, ProbeStale, ResolverDown,
 			ClockSuspect, WindowSkipped, QuarantineStarted, RestartLoop, CertificateExpiring, ConfigRejected,
 			Drift, PublishFailed, PublishNotVisible, InstanceConflict,
+			AlertFailed, AlertDropped, ActionFailed,
 		},
 	}
 	got := map[Severity][]Kind{}

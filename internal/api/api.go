@@ -66,11 +66,13 @@ type Status struct {
 	Isolated bool     `json:"isolated"`
 	// Brake is "holds" while a mass failure is held, "released" after an
 	// operator has released it and while the failure lasts, else empty.
-	Brake    string           `json:"brake,omitempty"`
-	Config   ConfigStatus     `json:"config"`
-	Store    StoreStatus      `json:"store"`
-	DNS      *DNSStatus       `json:"dns,omitempty"`
-	HTTP     *HTTPStatus      `json:"http,omitempty"`
+	Brake  string       `json:"brake,omitempty"`
+	Config ConfigStatus `json:"config"`
+	Store  StoreStatus  `json:"store"`
+	DNS    *DNSStatus   `json:"dns,omitempty"`
+	HTTP   *HTTPStatus  `json:"http,omitempty"`
+	// Alerts are nil where nobody is to be told of anything.
+	Alerts   *AlertSummary    `json:"alerts,omitempty"`
 	Sites    []sites.SiteView `json:"sites"`
 	Services []ServiceView    `json:"services"`
 	// Targets that sites are pushed to; the handler adds them, and what is wrong
@@ -119,6 +121,14 @@ type HTTPStatus struct {
 	Error string `json:"error,omitempty"`
 	// CertificateEnds is when its certificate does.
 	CertificateEnds time.Time `json:"certificate_ends,omitzero"`
+}
+
+// AlertSummary is how the alerts fare, in short.
+type AlertSummary struct {
+	// Queued counts the messages that wait, over all channels.
+	Queued int `json:"queued"`
+	// Failing are the channels that take no messages, each with its reason.
+	Failing []string `json:"failing,omitempty"`
 }
 
 // ServiceView is a service and what each site's clients get for it.

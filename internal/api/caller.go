@@ -97,6 +97,10 @@ var roles = map[string]auth.Role{
 	"GET /api/v1/targets/plan":    auth.Operator,
 	"POST /api/v1/targets/{name}": auth.Admin,
 
+	"GET /api/v1/alerts": auth.Viewer,
+	// It sends messages.
+	"POST /api/v1/alerts/test": auth.Operator,
+
 	"POST /api/v1/reload": auth.Admin,
 }
 

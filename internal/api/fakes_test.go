@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/dnsteer/dnsteer/internal/alert"
 	"github.com/dnsteer/dnsteer/internal/history"
 	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
@@ -35,6 +36,7 @@ type fake struct {
 	healthy  error
 	missing  []string
 	from, to time.Time
+	alerts   *alert.Status
 
 	onCommand func(ctx context.Context, c sites.Command) (sites.Reply, error)
 }
@@ -165,7 +167,7 @@ func (f *fake) Healthy(context.Context) error    { return f.healthy }
 func (f *fake) Missing(context.Context) []string { return f.missing }
 func (f *fake) handler() *Handler                { return f.handlerLogging(io.Discard) }
 func (f *fake) handlerLogging(log io.Writer) *Handler {
-	return NewHandler(Deps{Reader: f, Operator: f, Historian: f, Publisher: f, Health: f, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	return NewHandler(Deps{Reader: f, Operator: f, Historian: f, Publisher: f, Health: f, Alerter: f, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 }
 
 // socketFolder is a folder with a short name: the path of a socket may have
@@ -223,4 +225,18 @@ func (p *pipes) dial() net.Conn {
 	here, there := net.Pipe()
 	p.conns <- there
 	return here
+}
+
+func (f *fake) Alerts(context.Context) (*alert.Status, error) {
+	if f.alerts == nil {
+		return nil, nil //nolint:nilnil // nothing is configured
+	}
+	return f.alerts, nil
+}
+
+func (f *fake) TestAlerts(_ context.Context, channel string) ([]alert.TestReport, error) {
+	if channel == "pigeon" {
+		return nil, &NotFoundError{Text: "there is no alert channel \"pigeon\", expected one of [mail]"}
+	}
+	return []alert.TestReport{{Channel: "mail", Type: "smtp", OK: true, Dialogue: []string{"> EHLO hq"}}}, nil
 }

@@ -21,6 +21,7 @@ type Deps struct {
 	Historian Historian
 	Publisher Publisher
 	Health    Health
+	Alerter   Alerter
 	Log       *slog.Logger
 	// Gate lets people and programs in; nil where only the socket is served.
 	Gate *auth.Gate
@@ -62,6 +63,8 @@ type Handler struct {
 //	GET  /api/v1/targets              [TargetList]
 //	GET  /api/v1/targets/plan         [PlanList]; target
 //	POST /api/v1/targets/{name}       [TargetRequest] to [TargetReply]; 409 for what is refused
+//	GET  /api/v1/alerts               [alert.Status]
+//	POST /api/v1/alerts/test          [AlertTests]; channel
 //	POST /api/v1/reload, /-/reload    [ReloadReport]; 422 for a faulty configuration
 //	POST /api/v1/heartbeat/{site}/{node}  a node's own report ([probes.Report]); 204
 //	GET  /-/healthy, /-/ready         [Healthful]; 503 with what is missing
@@ -101,6 +104,8 @@ func NewHandler(d Deps) *Handler {
 		"GET /api/v1/targets":                  h.targets,
 		"GET /api/v1/targets/plan":             h.plan,
 		"POST /api/v1/targets/{name}":          h.operateTarget,
+		"GET /api/v1/alerts":                   h.alerts,
+		"POST /api/v1/alerts/test":             h.testAlerts,
 	} {
 		h.patterns = append(h.patterns, pattern)
 		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {

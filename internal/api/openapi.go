@@ -166,6 +166,9 @@ func (s schemas) of(t reflect.Type) object {
 		return object{"type": "object", "additionalProperties": s.of(t.Elem())}
 	case reflect.Struct:
 		name := t.Name()
+		if strings.HasSuffix(t.PkgPath(), "/alert") {
+			name = "Alert" + name // some are called as others of ours
+		}
 		if s[name] == nil {
 			s[name] = true // against endless descent
 			s[name] = s.structure(t)

@@ -230,6 +230,7 @@ func TestRolesAreHeld(t *testing.T) {
 		"GET /api/v1/history/{site}/{node}": auth.Viewer, "POST /api/v1/commands": auth.Operator,
 		"POST /api/v1/probe/{site}/{node}": auth.Operator, "POST /api/v1/reload": auth.Admin,
 		"POST /api/v1/heartbeat/{site}/{node}": auth.Nobody, "GET /api/v1/targets": auth.Viewer,
+		"GET /api/v1/alerts": auth.Viewer, "POST /api/v1/alerts/test": auth.Operator,
 		"GET /api/v1/targets/plan": auth.Operator, "POST /api/v1/targets/{name}": auth.Admin,
 	}
 	f := &fake{}

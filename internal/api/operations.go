@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dnsteer/dnsteer/internal/alert"
 	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -92,6 +93,11 @@ func operations() map[string]operation {
 		"POST /api/v1/probe/{site}/{node}": {
 			summary: "Run all probes of a node once, now, and show what each saw.", reply: ProbeReport{},
 			params: []parameter{site, node}, problems: []int{missing},
+		},
+		"GET /api/v1/alerts": {summary: "How the channels fare, and what is open.", reply: alert.Status{}},
+		"POST /api/v1/alerts/test": {
+			summary: "Send a test message and show the dialogue.", reply: AlertTests{}, problems: []int{bad, missing},
+			params: []parameter{query("channel", "Only this channel.")},
 		},
 		"GET /api/v1/targets": {summary: "What is known of each server of each target.", reply: TargetList{}},
 		"GET /api/v1/targets/plan": {

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dnsteer/dnsteer/internal/alert"
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/clock"
 	"github.com/dnsteer/dnsteer/internal/config"
@@ -70,6 +71,7 @@ type App struct {
 	names    *names
 	hub      *hub
 	past     past
+	alerts   *alert.Engine
 	api      *api.Handler
 	control  control
 	web      web
@@ -162,6 +164,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	if a.pushing, err = a.newPushing(cfg); err != nil {
 		return state, errors.Join(err, within(storeWithin, a.keeper.writer.Close))
 	}
+	a.alerts = a.newAlerts(cfg.Alerts, state.LastEvent)
 	a.prepareAPI(state.Values)
 	return state, nil
 }

@@ -45,7 +45,7 @@ func (a *App) serve(ctx context.Context, found start) error {
 	a.track()
 	a.loop.begin(deciding)
 	cfg := a.cfg.Load()
-	for _, part := range []func(context.Context){a.watch, a.housekeeping, a.keepConfigs, a.watchdog} {
+	for _, part := range []func(context.Context){a.watch, a.housekeeping, a.keepConfigs, a.watchdog, a.alerts.Run} {
 		a.beside.Go(func() { part(life) })
 	}
 	a.beside.Go(func() { a.settle(found) })

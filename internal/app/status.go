@@ -45,6 +45,7 @@ func (a *App) Status(ctx context.Context) (api.Status, error) {
 	}
 	st.DNS = a.names.status()
 	st.HTTP = a.webStatus(cfg)
+	st.Alerts = summary(a.alerts.Status())
 	st.Problems = problems(&st)
 	return st, nil
 }
@@ -108,6 +109,11 @@ func problems(st *api.Status) []string {
 	}
 	if st.Config.Error != "" {
 		add("The configuration on the disk was rejected; the last good one is in place: %s", st.Config.Error)
+	}
+	if st.Alerts != nil {
+		for _, text := range st.Alerts.Failing {
+			add("Alerts do not get through: %s", text)
+		}
 	}
 	return append(list, minor...)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
+	"github.com/dnsteer/dnsteer/internal/alert"
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/history"
@@ -130,7 +131,7 @@ func controller(ts *testscript.TestScript, neg bool, args []string) {
 	f := &fake{got: ts.MkAbs("got")}
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("controller.json")), f))
 	ts.Check(os.WriteFile(f.got, nil, 0o600))
-	s, err := api.Listen(ts.Getenv("SOCKET"), api.NewHandler(api.Deps{Reader: f, Operator: f, Historian: f, Publisher: f, Health: f, Log: slog.New(slog.DiscardHandler)}))
+	s, err := api.Listen(ts.Getenv("SOCKET"), api.NewHandler(api.Deps{Reader: f, Operator: f, Historian: f, Publisher: f, Health: f, Alerter: f, Log: slog.New(slog.DiscardHandler)}))
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(s.Shutdown(context.Background())) })
 }
@@ -278,4 +279,25 @@ func run(t *testing.T, args ...string) (out, messages string, code int) {
 	var o, e bytes.Buffer
 	code = Run(t.Context(), args, Env{Out: &o, Err: &e, LookupEnv: func(string) (string, bool) { return "", false }})
 	return o.String(), e.String(), code
+}
+
+// Alerts and TestAlerts are those of a controller whose mail server fails.
+func (f *fake) Alerts(context.Context) (*alert.Status, error) {
+	return &alert.Status{
+		Channels: []alert.ChannelStatus{
+			{Name: "mail", Type: "smtp", Queued: 1, Failing: time.Now().Add(-20 * time.Minute), Error: "mail server mail.example.com:587: connection refused", Queue: []alert.Queued{{ID: "1", Time: time.Now(), Subject: "[hq] berlin cannot be seen"}}},
+			{Name: "ops", Type: "webhook", Queue: []alert.Queued{}},
+		},
+		Open: []alert.Incident{},
+	}, nil
+}
+
+func (f *fake) TestAlerts(_ context.Context, channel string) ([]alert.TestReport, error) {
+	switch channel {
+	case "ops":
+		return []alert.TestReport{{Channel: "ops", Type: "webhook", OK: true, Dialogue: []string{"> POST https://ops.example.com (612 bytes)", "< 200 OK"}}}, nil
+	case "mail":
+		return []alert.TestReport{{Channel: "mail", Type: "smtp", Dialogue: []string{"* connect to mail.example.com:587"}, Error: "connection refused"}}, nil
+	}
+	return nil, &api.NotFoundError{Text: "there is no alert channel \"" + channel + "\", expected one of [mail ops]"}
 }

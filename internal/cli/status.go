@@ -109,6 +109,9 @@ func statusTable(p *printer, s *api.Status) {
 	if s.Brake == "released" {
 		p.para("", "The brake is released: what fails is taken out until fewer nodes fail.")
 	}
+	if a := s.Alerts; a != nil && a.Queued > 0 {
+		p.para("", fmt.Sprintf("%d alerts wait to be sent: see `dnsteer alert list`.", a.Queued))
+	}
 	if d := s.DNS; d != nil {
 		p.para("", fmt.Sprintf("DNS: %s, %d queries.", strings.Join(d.Listen, ", "), d.Queries))
 		namesTable(p, d)

@@ -48,6 +48,7 @@ func (b *builder) build() *Config {
 	b.targets()
 	b.published()
 	b.http()
+	b.alerts()
 	b.suspicions()
 	return b.cfg
 }

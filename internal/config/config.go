@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/dnsteer/dnsteer/dnsserver"
+	"github.com/dnsteer/dnsteer/internal/alert"
 	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -22,6 +23,8 @@ type Config struct {
 	Targets []Target
 	// HTTP is nil where only the socket in the state folder is served.
 	HTTP *HTTP
+	// Alerts are never nil; without a channel or an action nobody is told.
+	Alerts *alert.Config
 	// Warnings in the order of their places.
 	Warnings []Warning
 	// Files that were read, zone files too, sorted: what is to be watched

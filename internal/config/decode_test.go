@@ -119,8 +119,8 @@ func TestSubtree(t *testing.T) {
 		{"file by its path", "config: " + dir + "/two-sites.yaml\n", 2, ""},
 		{"fault", "config:\n  sites:\n    - nam: b\n", 0, `testdata/good/r.yaml:3:7: config.sites[0].nam: unknown key "nam"; did you mean "name"?`},
 		{"later fault", "config:\n  sites: [{name: a, emergency_site: b, resolver: 10.0.0.1, nodes: [{name: n, addresses: [10.0.0.2]}]}]\n", 0, `testdata/good/r.yaml:2:37: config.sites[0].emergency_site: there is no site "b", expected a`},
-		{"list", "config: []\n", 0, "testdata/good/r.yaml:1:9: config: found a list, expected a mapping with instance, state, dns, defaults, sites, services, brake, allow_exec, targets or http"},
-		{"nothing", "config:\n", 0, "testdata/good/r.yaml:1:8: config: found nothing, expected a mapping with instance, state, dns, defaults, sites, services, brake, allow_exec, targets or http"},
+		{"list", "config: []\n", 0, "testdata/good/r.yaml:1:9: config: found a list, expected a mapping with instance, state, dns, defaults, sites, services, brake, allow_exec, targets, alerts, actions or http"},
+		{"nothing", "config:\n", 0, "testdata/good/r.yaml:1:8: config: found nothing, expected a mapping with instance, state, dns, defaults, sites, services, brake, allow_exec, targets, alerts, actions or http"},
 		{"no such file", "config: none.yaml\n", 0, "testdata/good/none.yaml: cannot be read: no such file or directory"},
 	}
 	for _, tt := range tests {

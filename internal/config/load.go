@@ -237,6 +237,9 @@ func (l *loader) combine() file {
 		if once("brake", p.Brake.At, p.Brake.At.File != "") {
 			whole.Brake = p.Brake
 		}
+		if p.Alerts != nil && once("alerts", p.Alerts.At, true) {
+			whole.Alerts = p.Alerts
+		}
 		if once("allow_exec", p.AllowExec.At, p.AllowExec.Set) {
 			whole.AllowExec = p.AllowExec
 		}
@@ -244,6 +247,7 @@ func (l *loader) combine() file {
 			whole.Defaults = p.Defaults
 		}
 		whole.Sites = append(whole.Sites, p.Sites...)
+		whole.Actions = append(whole.Actions, p.Actions...)
 		whole.Services = append(whole.Services, p.Services...)
 		whole.Targets = append(whole.Targets, p.Targets...)
 		if whole.At.File == "" {

@@ -71,6 +71,10 @@ func title(group reflect.Type) string {
 		return "Settings of pools"
 	case reflect.TypeFor[siteSettings]():
 		return "Settings of sites"
+	case reflect.TypeFor[callKeys]():
+		return "How an address is called"
+	case reflect.TypeFor[matchKeys]():
+		return "Which events"
 	default:
 		return "What a probe asks"
 	}

@@ -19,9 +19,9 @@ type file struct {
 	AllowExec Value[bool] `yaml:"allow_exec" doc:"Whether probes of type exec may run programs of this machine, as the controller's user." default:"false" rule:"O2"`
 
 	Targets []targetKeys `yaml:"targets" doc:"Devices and servers that sites' answers are pushed to."`
+	Alerts  *alertKeys   `yaml:"alerts" doc:"Who is told of what, and how."`
+	Actions []actionKeys `yaml:"actions" doc:"What is carried out on events." nonempty:"yes"`
 	HTTP    *httpKeys    `yaml:"http" doc:"The listener of the API, the metrics and the health checks." otherwise:"only the socket in the state folder"`
-
-	_ later `yaml:"alerts"`
 }
 
 type stateKeys struct {
@@ -142,9 +142,8 @@ type nodeKeys struct {
 	Secondary    List[Value[netip.Addr]] `yaml:"secondary_addresses" doc:"Addresses that are answered beside the others and never probed." rule:"N9" example:"[10.1.0.21]"`
 	Failover     Value[bool]             `yaml:"failover" doc:"false: an outage never takes the node out and is only reported (a VRRP pair)." default:"true" rule:"N9"`
 	Weight       Value[int]              `yaml:"weight" doc:"The node's share of the answers of pools with the policy weighted, ip_hash or least_load, relative to the other nodes' weights; 0 keeps it for when no node with a weight serves." default:"1" min:"0" max:"1000" rule:"A8" example:"2"`
+	MAC          Value[macText]          `yaml:"mac" doc:"Hardware address, for actions that wake the node up." example:"\"52:54:00:12:34:56\""`
 	nodeSettings `yaml:",inline"`
-
-	_ later `yaml:"mac"`
 }
 
 type poolKeys struct {

@@ -37,7 +37,7 @@ func Servers(t *config.Target) []Server {
 		c := *t.RFC2136
 		p := rfc2136.New(c)
 		return []Server{{
-			Name: c.Server + " " + c.Zone, Config: c, Traits: p.Traits(),
+			Name: c.Server + " " + c.Zone, Config: c, Traits: rfc2136.Traits,
 			Connect: func() (providers.Provider, error) { return p, nil },
 		}}
 	}

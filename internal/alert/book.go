@@ -1,0 +1,290 @@
+package alert
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// The pace of what is told of one incident or of one kind of thing.
+const (
+	// spacing lies between two messages that begin something of one class on one
+	// route, critical ones aside: a storm is told once a minute.
+	spacing = time.Minute
+	// partly lies between two messages about parts of an incident that are over.
+	partly = 5 * time.Minute
+	// uncovered is the least that is waited when what stood for an incident has
+	// ended and the incident has not.
+	uncovered = time.Minute
+)
+
+// Book knows what has happened and what was told of it. It has no clock, no
+// goroutine and does no I/O: what it is given and when decides alone.
+type Book struct {
+	routes []Route
+	group  time.Duration
+	// planned is when an operator or a window last took a node of a site away or
+	// gave it back: a switch at that moment is no surprise.
+	planned map[string]time.Time
+	saved
+}
+
+// saved is what of a book survives a restart.
+type saved struct {
+	// Last is the last event that was taken in.
+	Last uint64 `json:"last"`
+	// Open are the incidents by the ID that an event would name that ends it.
+	Open    map[uint64]*told `json:"open"`
+	Waiting []*waiting       `json:"waiting,omitempty"`
+	Cases   []*incident      `json:"cases,omitempty"`
+	// Begun is when something of a class was last told, by route and class.
+	Begun map[string]time.Time `json:"begun,omitempty"`
+}
+
+// waiting is something that may have to be told.
+type waiting struct {
+	told
+	Route string `json:"route"`
+	// To are the route's channels that no earlier route has served.
+	To []string  `json:"to"`
+	At time.Time `json:"at"`
+}
+
+// incident is what was told and is not over yet: one thread.
+type incident struct {
+	Thread   string    `json:"thread"`
+	Sent     int       `json:"sent"`
+	Route    string    `json:"route"`
+	Class    string    `json:"class"`
+	To       []string  `json:"to"`
+	Fallback []string  `json:"fallback,omitempty"`
+	Subject  string    `json:"subject"`
+	Members  []*member `json:"members"`
+	LastSent time.Time `json:"last_sent"`
+	// Due is when there is something to be said of it; zero for nothing.
+	Due time.Time `json:"due,omitzero"`
+	// Remind is how often it is said that it lasts; 0 for never.
+	Remind time.Duration `json:"remind,omitempty"`
+}
+
+// member is one thing of an incident.
+type member struct {
+	told
+	EndTold bool `json:"end_told,omitempty"`
+	// News: it goes on in another way than was told.
+	News bool `json:"news,omitempty"`
+}
+
+// over says whether nothing more is to come of a member.
+func (m *member) over() bool { return m.ended() || !lasting(m.Event.Kind) }
+
+// Outgoing is a message on its way to channels.
+type Outgoing struct {
+	To, Fallback []string
+	Message      Message
+}
+
+// NewBook makes a book that has taken in all events up to last.
+func NewBook(routes []Route, group time.Duration, last uint64) *Book {
+	return &Book{
+		routes: routes, group: group, planned: make(map[string]time.Time),
+		saved: saved{Last: last, Open: make(map[uint64]*told), Begun: make(map[string]time.Time)},
+	}
+}
+
+// Load takes over what [Book.Encode] gave.
+func (b *Book) Load(data []byte) error {
+	s := saved{Open: make(map[uint64]*told), Begun: make(map[string]time.Time)}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return fmt.Errorf("read what is known of alerts: %w", err)
+	}
+	s.Waiting = slices.DeleteFunc(s.Waiting, func(w *waiting) bool { return w == nil })
+	s.Cases = slices.DeleteFunc(s.Cases, func(c *incident) bool { return c == nil || slices.Contains(c.Members, nil) })
+	for id, t := range s.Open {
+		if t == nil {
+			delete(s.Open, id)
+		}
+	}
+	b.saved = s
+	return nil
+}
+
+// Encode gives what survives a restart.
+func (b *Book) Encode() ([]byte, error) { return json.Marshal(b.saved) }
+
+// Take enters an event, with what the machine says of its subject. An event that
+// was taken in before changes nothing.
+func (b *Book) Take(e sites.Event, explain []string, now time.Time) {
+	if e.ID <= b.Last {
+		return
+	}
+	b.Last = e.ID
+	switch e.Kind {
+	case sites.FailoverMaintenance, sites.NodeDisabled, sites.NodeEnabled, sites.Paused, sites.Resumed:
+		b.planned[e.Site] = e.Time
+	case sites.FailoverSwitch:
+		if at, ok := b.planned[e.Site]; ok && at.Equal(e.Time) {
+			e.Severity = sites.Info
+		}
+	default:
+	}
+	t := told{Event: e, Explain: explain}
+	earlier := b.Open[e.Resolves]
+	switch {
+	case e.Resolves != 0 && earlier == nil && rank(e.Severity) == 0:
+		// What it ends was never known here: no end without its beginning.
+	case e.Resolves != 0 && earlier != nil && rank(e.Severity) == 0:
+		delete(b.Open, e.Resolves)
+		b.end(earlier, e, now)
+	case e.Resolves != 0 && earlier != nil:
+		delete(b.Open, e.Resolves)
+		b.goesOn(earlier, &t, now)
+		b.Open[e.ID] = earlier
+	default:
+		if lasting(e.Kind) {
+			b.Open[e.ID] = &t
+		}
+		b.assign(t, now)
+	}
+}
+
+// assign has something wait for the routes that take it. A channel is served by
+// the first route that names it.
+func (b *Book) assign(t told, now time.Time) {
+	var served []string
+	for i := range b.routes {
+		r := &b.routes[i]
+		if !r.Chooses(&t.Event) {
+			continue
+		}
+		var to []string
+		for _, name := range r.To {
+			if !slices.Contains(served, name) {
+				to = append(to, name)
+			}
+		}
+		served = append(served, to...)
+		if len(to) > 0 {
+			b.Waiting = append(b.Waiting, &waiting{told: t, Route: r.Name, To: to, At: due(&t.Event, r.Wait, now)})
+		}
+	}
+}
+
+// end enters that something is over. What was not told yet is not told at all.
+func (b *Book) end(t *told, e sites.Event, now time.Time) {
+	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *waiting) bool { return w.Event.ID == t.Event.ID })
+	for _, c := range b.Cases {
+		for _, m := range c.Members {
+			if m.Event.ID == t.Event.ID && !m.ended() {
+				m.End = e
+				c.Due = earliest(c.Due, now.Add(b.group))
+			}
+		}
+	}
+	for _, w := range b.Waiting {
+		if covers(&t.Event, &w.Event) {
+			w.At = later(w.At, now.Add(max(uncovered, b.wait(w))))
+		}
+	}
+}
+
+// goesOn enters that an event has taken the place of another.
+func (b *Book) goesOn(t, news *told, now time.Time) {
+	t.Explain = news.Explain
+	if !continues(t.Event.Kind) {
+		return
+	}
+	t.Event.Text = news.Event.Text
+	for _, w := range b.Waiting {
+		if w.Event.ID == t.Event.ID {
+			w.Event.Text = t.Event.Text
+		}
+	}
+	for _, c := range b.Cases {
+		for _, m := range c.Members {
+			if m.Event.ID == t.Event.ID {
+				m.Event.Text, m.News = t.Event.Text, true
+				c.Due = earliest(c.Due, now.Add(b.group))
+			}
+		}
+	}
+}
+
+// Reload takes other routes into use. What waits for a route that is gone waits
+// for others that take it; what is told of is told of to its end by those
+// channels that are left. Incidents of what is no longer configured end.
+func (b *Book) Reload(routes []Route, group time.Duration, exists func(site, node string) bool, now time.Time) {
+	b.routes, b.group = routes, group
+	left := b.Waiting
+	b.Waiting = nil
+	moved := make(map[uint64]bool)
+	for _, w := range left {
+		if b.route(w.Route) != nil {
+			b.Waiting = append(b.Waiting, w)
+		} else if !moved[w.Event.ID] {
+			moved[w.Event.ID] = true
+			b.assign(w.told, now)
+		}
+	}
+	for _, id := range sortedKeys(b.Open) {
+		t := b.Open[id]
+		if e := &t.Event; e.Site != "" && !exists(e.Site, e.Node) {
+			delete(b.Open, id)
+			b.end(t, sites.Event{
+				ID: b.Last, Time: now, Kind: sites.ConfigReloaded, Severity: sites.Info, Site: e.Site, Node: e.Node,
+				Text: e.Subject() + " is no longer configured.",
+			}, now)
+		}
+	}
+}
+
+// Shift moves all times that are planned, when the wall clock was set.
+func (b *Book) Shift(d time.Duration) {
+	for _, w := range b.Waiting {
+		w.At = w.At.Add(d)
+	}
+	for _, c := range b.Cases {
+		c.LastSent = c.LastSent.Add(d)
+		if !c.Due.IsZero() {
+			c.Due = c.Due.Add(d)
+		}
+	}
+	for k, at := range b.Begun {
+		b.Begun[k] = at.Add(d)
+	}
+}
+
+func (b *Book) route(name string) *Route {
+	for i := range b.routes {
+		if b.routes[i].Name == name {
+			return &b.routes[i]
+		}
+	}
+	return nil
+}
+
+func (b *Book) wait(w *waiting) time.Duration {
+	if r := b.route(w.Route); r != nil && hasty(w.Event.Kind) {
+		return r.Wait
+	}
+	return 0
+}
+
+func sortedKeys(m map[uint64]*told) []uint64 {
+	keys := make([]uint64, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

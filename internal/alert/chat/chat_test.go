@@ -1,0 +1,100 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dnsteer/dnsteer/internal/alert"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+const token = "Aabcdefgh123456"
+
+// service is a real URL of a service, at a server of the test.
+func service(t *testing.T, form string, handle http.HandlerFunc) *Service {
+	t.Helper()
+	srv := httptest.NewServer(handle)
+	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
+	s, err := New(alert.Secret(fmt.Sprintf(form, strings.TrimPrefix(srv.URL, "http://"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A message would not reach the telephone, or the token the log.
+func TestServices(t *testing.T) {
+	for _, form := range []string{
+		"gotify://%s/" + token + "?disabletls=yes",
+		"ntfy://:" + token + "@%s/topic?scheme=http",
+	} {
+		t.Run(form[:6], func(t *testing.T) {
+			var body string
+			status := 200
+			s := service(t, form, func(w http.ResponseWriter, r *http.Request) {
+				data, _ := io.ReadAll(r.Body)
+				body = string(data)
+				w.WriteHeader(status)
+				_, _ = io.WriteString(w, `{"id": 1, "error": "bad", "errorDescription": "`+r.URL.String()+token+`"}`)
+			})
+			m := alert.Sample(alert.Firing, noon)
+			var log []string
+			say := func(l string) { log = append(log, l) }
+			if err := s.Send(t.Context(), &m, say); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(body, "Taken out of DNS: berlin/a") || !strings.Contains(body, "dnsteer explain berlin/a") {
+				t.Errorf("sent: %s", body)
+			}
+			status = 500
+			err := s.Send(t.Context(), &m, say)
+			if err == nil || strings.Contains(err.Error(), token) {
+				t.Errorf("error: %v", err)
+			}
+			if text := strings.Join(log, "\n"); strings.Contains(text, token) || text == "" {
+				t.Errorf("dialogue: %s", text)
+			}
+		})
+	}
+}
+
+// A service that hangs would hold the channel's attempt for ever.
+func TestHang(t *testing.T) {
+	s := service(t, "gotify://%s/"+token+"?disabletls=yes", func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadAll(r.Body) // only then does the server notice that the client is gone
+		<-r.Context().Done()
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	m := alert.Sample(alert.Firing, noon)
+	if err := s.Send(ctx, &m, nil); err == nil || strings.Contains(err.Error(), token) {
+		t.Errorf("error: %v", err)
+	}
+}
+
+// A wrong URL would be noticed in the night of the outage, or be quoted.
+func TestURLs(t *testing.T) {
+	for _, tt := range []struct{ url, want string }{
+		{"nonsense", "not the URL of a chat service"},
+		{"pigeon://" + token + "@host", "cannot be used"},
+		{"slack://" + token, "cannot be used"},
+		{"smtp://user:" + token + "@host", `the key "smtp"`},
+		{"generic+https://host/" + token, `the key "webhooks"`},
+		{"logger://", "the log"},
+		{"telegram://110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw@telegram?chats=@ops", ""},
+		{"discord://" + token + "@123456789012345678", ""},
+		{"matrix://user:" + token + "@matrix.example.com", ""},
+	} {
+		_, err := New(alert.Secret(tt.url))
+		if (err == nil) != (tt.want == "") || err != nil && (!strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), token)) {
+			t.Errorf("%s: %v", tt.url, err)
+		}
+	}
+}

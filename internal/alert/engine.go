@@ -1,0 +1,308 @@
+package alert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// How long the engine waits for others.
+const (
+	keepWithin    = 2 * time.Second
+	explainWithin = time.Second
+	followAgain   = time.Second
+	// fresh is how old an event may be whose subject is explained as it is now.
+	fresh = time.Minute
+	// maxExplained bounds how many subjects are explained at a time.
+	maxExplained = 10
+	// maxTaken bounds how many events one turn takes.
+	maxTaken = 512
+	// pace is how often channels are looked at.
+	pace = 10 * time.Second
+)
+
+// World is what the engine needs of the controller.
+type World struct {
+	// Follow gives the events after one, as they come; the channel is closed
+	// when the engine was too slow, and it then follows anew.
+	Follow func(ctx context.Context, after uint64) (<-chan sites.Event, error)
+	// Explain says why SITE or SITE/NODE is as it is.
+	Explain func(ctx context.Context, subject string) []string
+	// Raise enters an event; it does not wait.
+	Raise func(sites.Event)
+	// Keep stores values soon, KeepNow returns when they last; nil removes one.
+	// Values are stored no earlier than the events that came before them.
+	Keep    func(map[string][]byte)
+	KeepNow func(context.Context, map[string][]byte) error
+	// Exists says whether a site or one of its nodes is configured.
+	Exists func(site, node string) bool
+	// Healthy gives nil while the controller decides.
+	Healthy func(context.Context) error
+	Log     *slog.Logger
+}
+
+// Engine follows the events and tells of them. Its goroutines end with the
+// context that [Engine.Run] is given.
+type Engine struct {
+	world World
+	turns chan struct{} // holds one: something is to be looked at
+
+	mu    sync.Mutex
+	cfg   *Config
+	fresh bool // another configuration has come
+	boxes map[string]*outbox
+	// notes are what is to be stored of channels by key, and what of them has
+	// left.
+	left map[string][]byte
+	// failed are the events of channels that fail, by name; 0 where the event
+	// was raised and has not come back.
+	failed map[string]uint64
+	// droppedAt is when dropping was last told, by channel.
+	droppedAt map[string]time.Time
+	beat      beat
+	// open and waiting are what people may ask for of the book.
+	open    []Incident
+	waiting int
+
+	// What follows belongs to Run's goroutine.
+	book    *Book
+	active  bool
+	actions *actions
+	stops   map[string]context.CancelFunc
+	running sync.WaitGroup
+	last    time.Time
+	kept    string // the book, as it was last stored
+	todo    []action
+}
+
+// New makes an engine with what an earlier one has stored. last is the event
+// that came last before this start: a book that is not there yet begins after
+// it.
+func New(cfg *Config, world World, stored map[string][]byte, last uint64) *Engine {
+	e := &Engine{
+		world: world, cfg: cfg, turns: make(chan struct{}, 1), boxes: make(map[string]*outbox),
+		left: make(map[string][]byte), failed: make(map[string]uint64), droppedAt: make(map[string]time.Time),
+		stops: make(map[string]context.CancelFunc), book: NewBook(cfg.Routes, cfg.Group, last),
+	}
+	e.actions = newActions(world)
+	e.active = cfg.active()
+	e.restore(stored)
+	return e
+}
+
+func (c *Config) active() bool { return len(c.Channels) > 0 || len(c.Actions) > 0 }
+
+// Run works until ctx ends, and returns when all goroutines have.
+func (e *Engine) Run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer e.settle()
+	defer cancel()
+	e.last = time.Now()
+	e.begin(ctx)
+	events := e.follow(ctx)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case ev, ok := <-events:
+			if !ok {
+				if events = e.again(ctx); events == nil {
+					return
+				}
+				continue
+			}
+			e.take(ctx, ev, events)
+		case <-timer.C:
+		case <-e.turns:
+		case <-ctx.Done():
+			return
+		}
+		timer.Reset(e.turn(ctx))
+	}
+}
+
+// settle ends the goroutines, and stores what they did last.
+func (e *Engine) settle() {
+	e.running.Wait()
+	e.mu.Lock()
+	left := e.left
+	e.left = make(map[string][]byte)
+	e.mu.Unlock()
+	if len(left) > 0 {
+		e.world.Keep(left)
+	}
+}
+
+// follow begins to follow the events; nil where that cannot be done now.
+func (e *Engine) follow(ctx context.Context) <-chan sites.Event {
+	events, err := e.world.Follow(ctx, e.book.Last)
+	if err != nil {
+		e.world.Log.Warn("follow the events for alerts", "error", err)
+		return e.again(ctx)
+	}
+	return events
+}
+
+// again follows anew after a moment.
+func (e *Engine) again(ctx context.Context) <-chan sites.Event {
+	for {
+		select {
+		case <-time.After(followAgain):
+		case <-ctx.Done():
+			return nil
+		}
+		events, err := e.world.Follow(ctx, e.book.Last)
+		if err == nil {
+			return events
+		}
+		e.world.Log.Debug("follow the events for alerts", "error", err)
+	}
+}
+
+// take enters an event and those that wait behind it.
+func (e *Engine) take(ctx context.Context, ev sites.Event, events <-chan sites.Event) {
+	said := make(map[string][]string)
+	for n := 0; ; n++ {
+		e.enter(ctx, ev, said)
+		if n >= maxTaken {
+			return
+		}
+		select {
+		case more, ok := <-events:
+			if !ok {
+				return // it is closed: the next look at it says so
+			}
+			ev = more
+		default:
+			return
+		}
+	}
+}
+
+func (e *Engine) enter(ctx context.Context, ev sites.Event, said map[string][]string) {
+	if ev.ID <= e.book.Last {
+		return
+	}
+	now := time.Now()
+	if !e.active {
+		e.book.Last = ev.ID
+		return
+	}
+	if ev.Kind == sites.AlertFailed && ev.Part != "" {
+		e.mu.Lock()
+		e.failed[ev.Part] = ev.ID
+		e.left[failedKey+ev.Part] = fmt.Appendf(nil, "%d", ev.ID)
+		e.mu.Unlock()
+	}
+	subject := ev.Subject()
+	if _, done := said[subject]; !done && subject != "" && rank(ev.Severity) > 0 && len(said) < maxExplained && now.Sub(ev.Time) < fresh {
+		within, cancel := context.WithTimeout(ctx, explainWithin)
+		said[subject] = e.world.Explain(within, subject)
+		cancel()
+	}
+	e.book.Take(ev, said[subject], now)
+	e.todo = append(e.todo, e.actions.choose(&ev, now)...)
+}
+
+// turn tells what is due, stores what has changed, and says when to look again.
+func (e *Engine) turn(ctx context.Context) time.Duration {
+	now := time.Now()
+	// The wall clock may have been set: what is planned moves with it.
+	if jump := now.Round(0).Sub(e.last.Round(0)) - now.Sub(e.last); jump.Abs() > 5*time.Second {
+		e.book.Shift(jump)
+	}
+	e.last = now
+	e.reconfigure(ctx, now)
+	if !e.active {
+		return time.Hour
+	}
+	out, next := e.book.Due(now)
+	e.publish()
+	keep := make(map[string][]byte)
+	for i := range out {
+		e.queue(&out[i], keep, now)
+	}
+	e.tend(keep, now)
+	e.store(ctx, keep)
+	for _, o := range e.all() {
+		o.release()
+	}
+	for _, a := range e.todo {
+		e.actions.start(ctx, a, &e.running)
+	}
+	e.todo = nil
+	wait := pace
+	if !next.IsZero() {
+		wait = min(wait, max(next.Sub(now), 10*time.Millisecond))
+	}
+	return wait
+}
+
+// store keeps the book and what was queued before anything of it is sent. A
+// store that fails holds no alert back: that it fails is an alert.
+func (e *Engine) store(ctx context.Context, keep map[string][]byte) {
+	urgent := len(keep) > 0 || len(e.todo) > 0
+	data, err := e.book.Encode()
+	if err != nil {
+		e.world.Log.Error("alerts cannot be encoded", "error", err)
+	} else if string(data) != e.kept {
+		e.kept = string(data)
+		keep[bookKey] = data
+	}
+	e.mu.Lock()
+	for key, value := range e.left {
+		keep[key] = value
+	}
+	e.left = make(map[string][]byte)
+	e.mu.Unlock()
+	if len(keep) == 0 {
+		return
+	}
+	if !urgent {
+		e.world.Keep(keep)
+		return
+	}
+	within, cancel := context.WithTimeout(ctx, keepWithin)
+	defer cancel()
+	if err := e.world.KeepNow(within, keep); err != nil && !errors.Is(err, context.Canceled) {
+		e.world.Log.Warn("alerts are sent before they are stored", "error", err)
+	}
+}
+
+// Rouse has the engine look at what is due.
+func (e *Engine) rouse() {
+	select {
+	case e.turns <- struct{}{}:
+	default:
+	}
+}
+
+// all lists the outboxes in the order of the channels.
+func (e *Engine) all() (list []*outbox) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range e.cfg.Channels {
+		if o := e.boxes[e.cfg.Channels[i].Name]; o != nil {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+func (e *Engine) box(name string) *outbox {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.boxes[name]
+}
+
+func messages(n int) string {
+	if n == 1 {
+		return "1 message"
+	}
+	return fmt.Sprintf("%d messages", n)
+}

@@ -1,0 +1,289 @@
+// Package mail sends messages by SMTP. The way to the server is encrypted and
+// the server verified, unless the configuration gives that up in so many words;
+// the password goes over an encrypted way only. Each attempt is one connection
+// with a time of its own.
+package mail
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/mail"
+	"net/textproto"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
+
+	"github.com/dnsteer/dnsteer/internal/alert"
+)
+
+// Encryption of the way to the server.
+type Encryption string
+
+// The ways of encryption.
+const (
+	// StartTLS begins in the clear, and gives up if the server cannot encrypt.
+	StartTLS Encryption = "starttls"
+	// Implicit is TLS from the first octet.
+	Implicit Encryption = "tls"
+	// Opportunistic encrypts if the server can; None does not.
+	Opportunistic Encryption = "opportunistic"
+	None          Encryption = "none"
+)
+
+// Options of a mail server.
+type Options struct {
+	Host       string
+	Port       int
+	Encryption Encryption
+	// From and To are addresses, with or without a name.
+	From mail.Address
+	To   []mail.Address
+	// User is empty where the server wants none. Auth is the mechanism, empty for
+	// the best that the server offers.
+	User     string
+	Password alert.Secret
+	Auth     string
+	// Roots verify the server; nil for those of the system. ServerName is what
+	// its certificate is held against, Host if empty.
+	Roots      *x509.CertPool
+	ServerName string
+	// Helo is the name that is said to the server; empty for the host's.
+	Helo string
+}
+
+// Mailer sends mail.
+type Mailer struct{ opt Options }
+
+// stepTimeout bounds what the library waits for by itself.
+const stepTimeout = 45 * time.Second
+
+// New makes a mailer.
+func New(opt Options) *Mailer { return &Mailer{opt} }
+
+// mechanisms by the words of the configuration.
+func mechanism(word string, encrypted bool) gomail.SMTPAuthType {
+	switch word {
+	case "plain":
+		if !encrypted {
+			return gomail.SMTPAuthPlainNoEnc
+		}
+		return gomail.SMTPAuthPlain
+	case "login":
+		if !encrypted {
+			return gomail.SMTPAuthLoginNoEnc
+		}
+		return gomail.SMTPAuthLogin
+	case "cram-md5":
+		return gomail.SMTPAuthCramMD5
+	case "scram-sha-1":
+		return gomail.SMTPAuthSCRAMSHA1
+	case "scram-sha-256":
+		return gomail.SMTPAuthSCRAMSHA256
+	case "xoauth2":
+		return gomail.SMTPAuthXOAUTH2
+	default:
+		return gomail.SMTPAuthAutoDiscover
+	}
+}
+
+// Send sends a message ([alert.Sender]).
+func (s *Mailer) Send(ctx context.Context, m *alert.Message, log alert.Dialogue) error {
+	text, err := s.Compose(m, time.Now())
+	if err != nil {
+		return &alert.RefusedError{Err: err, Message: true}
+	}
+	return s.with(ctx, log, func(c *smtp.Client) error { return s.deliver(c, text, log) })
+}
+
+// Try connects to the server and authenticates, and sends nothing.
+func (s *Mailer) Try(ctx context.Context, log alert.Dialogue) error {
+	return s.with(ctx, log, func(*smtp.Client) error { return nil })
+}
+
+// with runs f on a connection that is ready.
+func (s *Mailer) with(ctx context.Context, log alert.Dialogue, f func(*smtp.Client) error) error {
+	stop := func() bool { return false }
+	dial := func(ctx2 context.Context, network, addr string) (net.Conn, error) {
+		log.Say("* connect to %s", addr)
+		var d net.Dialer
+		c, err := d.DialContext(ctx2, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		// The library knows no context once it is connected, and leaves the
+		// connection open when the beginning fails.
+		stop = context.AfterFunc(ctx, func() { _ = c.Close() })
+		if s.opt.Encryption != Implicit {
+			return c, nil
+		}
+		t := tls.Client(c, s.tls())
+		if err := t.HandshakeContext(ctx2); err != nil {
+			_ = c.Close()
+			return nil, fmt.Errorf("TLS: %w", err)
+		}
+		log.Say("* encrypted by %s", tls.VersionName(t.ConnectionState().Version))
+		return t, nil
+	}
+	within, cut := context.WithCancel(ctx)
+	defer cut()
+	ctx = within // its end closes the connection
+	client, err := s.client(ctx, dial, log)
+	if err != nil {
+		return err
+	}
+	c, err := client.DialToSMTPClientWithContext(ctx)
+	if err == nil {
+		if err = f(c); err == nil || partial(err) {
+			_ = c.Quit() // the server has what it was given
+		}
+	}
+	if err != nil && (ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded)) {
+		err = errors.New("the server does not answer in time")
+	}
+	stop()
+	if c != nil {
+		_ = c.Close()
+	}
+	return s.explain(err, log)
+}
+
+func (s *Mailer) tls() *tls.Config {
+	name := s.opt.ServerName
+	if name == "" {
+		name = s.opt.Host
+	}
+	return &tls.Config{ServerName: name, RootCAs: s.opt.Roots, MinVersion: tls.VersionTLS12}
+}
+
+// client makes the library's client.
+func (s *Mailer) client(ctx context.Context, dial gomail.DialContextFunc, log alert.Dialogue) (*gomail.Client, error) {
+	timeout := stepTimeout
+	if at, ok := ctx.Deadline(); ok {
+		timeout = max(time.Until(at), time.Millisecond)
+	}
+	opts := []gomail.Option{
+		gomail.WithPort(s.opt.Port), gomail.WithTimeout(timeout), gomail.WithDialContextFunc(dial), gomail.WithTLSConfig(s.tls()),
+		gomail.WithLogger(logger{log}), gomail.WithDebugLog(),
+	}
+	encrypted := true
+	switch s.opt.Encryption {
+	case Implicit:
+		opts = append(opts, gomail.WithSSL())
+	case Opportunistic:
+		opts = append(opts, gomail.WithTLSPolicy(gomail.TLSOpportunistic))
+	case None:
+		encrypted = false
+		opts = append(opts, gomail.WithTLSPolicy(gomail.NoTLS))
+	default:
+		opts = append(opts, gomail.WithTLSPolicy(gomail.TLSMandatory))
+	}
+	if s.opt.Helo != "" {
+		opts = append(opts, gomail.WithHELO(s.opt.Helo))
+	}
+	if s.opt.User != "" {
+		opts = append(opts, gomail.WithSMTPAuth(mechanism(s.opt.Auth, encrypted)), gomail.WithUsername(s.opt.User), gomail.WithPassword(s.opt.Password.Reveal()))
+	}
+	c, err := gomail.NewClient(s.opt.Host, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("mail server %s: %s", s.opt.Host, s.hide(err.Error()))
+	}
+	return c, nil
+}
+
+// deliver hands a message over. Receivers that are refused for good keep the
+// others from nothing.
+func (s *Mailer) deliver(c *smtp.Client, text []byte, log alert.Dialogue) error {
+	if err := c.Mail("<" + s.opt.From.Address + ">"); err != nil {
+		return fmt.Errorf("the sender %s: %w", s.opt.From.Address, err)
+	}
+	var refusals []error
+	for _, to := range s.opt.To {
+		err := c.Rcpt("<" + to.Address + ">")
+		if err == nil {
+			continue
+		}
+		err = fmt.Errorf("the receiver %s: %w", to.Address, err)
+		if !permanent(err) {
+			return err // greylisted, or full: all of them later
+		}
+		refusals = append(refusals, err)
+	}
+	if len(refusals) == len(s.opt.To) {
+		return errors.Join(refusals...)
+	}
+	w, err := c.Data()
+	if err != nil {
+		return refusal(fmt.Errorf("hand the message over: %w", err))
+	}
+	if _, err := w.Write(text); err != nil {
+		return fmt.Errorf("hand the message over: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return refusal(fmt.Errorf("hand the message over: %w", err))
+	}
+	log.Say("* the server has taken it")
+	if refusals != nil {
+		return &alert.Partial{Err: fmt.Errorf("mail server %s: %s", s.opt.Host, s.hide(errors.Join(refusals...).Error()))}
+	}
+	return nil
+}
+
+func partial(err error) bool {
+	_, ok := errors.AsType[*alert.Partial](err)
+	return ok
+}
+
+// refusal marks an error of the content: other messages may fare better.
+func refusal(err error) error {
+	if permanent(err) {
+		return &alert.RefusedError{Err: err, Message: true}
+	}
+	return err
+}
+
+// permanent says whether the server has answered that it will never be.
+func permanent(err error) bool {
+	e, ok := errors.AsType[*textproto.Error](err)
+	return ok && e.Code >= 500
+}
+
+// explain makes an error for people.
+func (s *Mailer) explain(err error, log alert.Dialogue) error {
+	if err == nil || partial(err) {
+		return err
+	}
+	text := s.hide(strings.Join(strings.Fields(err.Error()), " "))
+	hint := ""
+	switch {
+	case strings.Contains(text, "does not support STARTTLS"):
+		hint = "; if it speaks TLS from the beginning (port 465), write \"encryption: tls\""
+	case strings.Contains(text, "unknown authority"):
+		hint = "; give its authority by \"ca_file\""
+	case strings.Contains(text, "first record does not look like a TLS handshake"):
+		hint = "; write \"encryption: starttls\" if it begins in the clear"
+	case strings.Contains(text, "535"):
+		hint = "; the user name or the password is wrong"
+	}
+	log.Say("! %s%s", text, hint)
+	out := fmt.Errorf("mail server %s: %s%s", net.JoinHostPort(s.opt.Host, strconv.Itoa(s.opt.Port)), text, hint)
+	if e, ok := errors.AsType[*alert.RefusedError](err); ok {
+		return &alert.RefusedError{Err: out, Message: e.Message}
+	}
+	return out
+}
+
+// hide takes the password out of a text.
+func (s *Mailer) hide(text string) string {
+	if p := s.opt.Password.Reveal(); p != "" {
+		text = strings.ReplaceAll(text, p, "<secret>")
+	}
+	return text
+}
