@@ -32,7 +32,7 @@ func TestServers(t *testing.T) {
 		{"router", config.Target{RouterOS: &routeros.Config{Address: "10.1.0.1:8729", Mark: "hq"}}, []string{"10.1.0.1:8729"}, true, false},
 		{"router without a port", config.Target{RouterOS: &routeros.Config{Address: "10.1.0.1", Mark: "hq"}}, []string{"10.1.0.1"}, true, true},
 		{"zone", config.Target{RFC2136: &rfc2136.Config{Server: "10.3.0.1:53", Zone: "lan"}}, []string{"10.3.0.1:53 lan"}, false, false},
-		{"zone with marks", config.Target{RFC2136: &rfc2136.Config{Server: "10.3.0.1:53", Zone: "lan", Mark: "hq"}}, []string{"10.3.0.1:53 lan"}, true, false},
+		{"zone with marks", config.Target{RFC2136: &rfc2136.Config{Server: "10.3.0.1:53", Zone: "lan", Mark: "hq"}}, []string{"10.3.0.1:53 lan"}, false, false},
 		{"adguard", config.Target{AdGuard: []adguard.Config{{URL: "https://10.2.0.1"}, {URL: "http://10.2.0.2"}}}, []string{"https://10.2.0.1", "http://10.2.0.2"}, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
