@@ -13,6 +13,7 @@ import (
 	"github.com/dnsteer/dnsteer/cmd/dnsteer/demo"
 	"github.com/dnsteer/dnsteer/internal/app"
 	"github.com/dnsteer/dnsteer/internal/cli"
+	"github.com/dnsteer/dnsteer/internal/online"
 	"github.com/dnsteer/dnsteer/internal/sdnotify"
 )
 
@@ -25,6 +26,7 @@ func run() int {
 	context.AfterFunc(ctx, stop)
 	return cli.Run(ctx, os.Args[1:], cli.Env{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Serve: serve, Demo: show,
+		OnlineChecks: []online.Check{online.Alerts},
 	})
 }
 

@@ -19,6 +19,9 @@ type Action struct {
 	// Do carries it out, and says in a few words what was done. Its errors hold
 	// no secrets.
 	Do func(ctx context.Context, m *Message) (string, error)
+	// Try looks whether it could be carried out, and does not do it; nil where
+	// that cannot be tried.
+	Try func(ctx context.Context, log Dialogue) error
 	// AtMost is how often it is carried out within Within; 0 for no bound.
 	AtMost int
 	Within time.Duration

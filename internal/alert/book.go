@@ -139,6 +139,11 @@ func (b *Book) Take(e sites.Event, explain []string, now time.Time) {
 	case e.Resolves != 0 && earlier != nil && rank(e.Severity) == 0:
 		delete(b.Open, e.Resolves)
 		b.end(earlier, e, now)
+	case earlier != nil && rank(e.Severity) > rank(earlier.Event.Severity):
+		// It has become worse: others may want to know, and at once.
+		delete(b.Open, e.Resolves)
+		b.Open[e.ID] = &t
+		b.worsen(earlier, &t, now)
 	case e.Resolves != 0 && earlier != nil:
 		delete(b.Open, e.Resolves)
 		b.goesOn(earlier, &t, now)
@@ -187,6 +192,31 @@ func (b *Book) end(t *told, e sites.Event, now time.Time) {
 	for _, w := range b.Waiting {
 		if covers(&t.Event, &w.Event) {
 			w.At = later(w.At, now.Add(max(uncovered, b.wait(w))))
+		}
+	}
+}
+
+// worsen enters that something goes on as something worse: those who were told
+// of it are told more, and those who take only what is worse are told of it.
+func (b *Book) worsen(earlier, t *told, now time.Time) {
+	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *waiting) bool { return w.Event.ID == earlier.Event.ID })
+	before := len(b.Waiting)
+	b.assign(*t, now)
+	for _, c := range b.Cases {
+		for _, m := range c.Members {
+			if m.Event.ID != earlier.Event.ID || m.ended() {
+				continue
+			}
+			since := m.Event.Time
+			m.told, m.News = *t, true
+			m.Event.Time = since
+			c.Due = earliest(c.Due, now.Add(b.group))
+			// It goes on in its thread for the channels that have it.
+			fresh := slices.DeleteFunc(b.Waiting[before:], func(w *waiting) bool {
+				w.To = slices.DeleteFunc(w.To, func(name string) bool { return slices.Contains(c.To, name) })
+				return len(w.To) == 0
+			})
+			b.Waiting = b.Waiting[:before+len(fresh)]
 		}
 	}
 }
@@ -267,7 +297,7 @@ func (b *Book) route(name string) *Route {
 }
 
 func (b *Book) wait(w *waiting) time.Duration {
-	if r := b.route(w.Route); r != nil && hasty(w.Event.Kind) {
+	if r := b.route(w.Route); r != nil && hasty(&w.Event) {
 		return r.Wait
 	}
 	return 0

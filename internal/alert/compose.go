@@ -136,11 +136,11 @@ func subject(list []told) string {
 	for i := range list {
 		switch e := &list[i].Event; {
 		case e.Kind != first.Kind:
-			if !slices.Contains(names, e.Subject()) && e.Kind != sites.NodeOffline {
+			if !slices.Contains(names, about(e)) && e.Kind != sites.NodeOffline {
 				others++
 			}
-		case !slices.Contains(names, e.Subject()):
-			names = append(names, e.Subject())
+		case !slices.Contains(names, about(e)):
+			names = append(names, about(e))
 		}
 	}
 	text := headline(first)

@@ -12,6 +12,8 @@ type DeadMan struct {
 	Every time.Duration
 	// Call makes one call. Its errors hold no secrets.
 	Call func(ctx context.Context) error
+	// Try connects, and does not call; nil where that cannot be tried.
+	Try func(ctx context.Context, log Dialogue) error
 }
 
 // deadManTimeout bounds one call.

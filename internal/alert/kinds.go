@@ -6,25 +6,54 @@ import (
 	"github.com/dnsteer/dnsteer/sites"
 )
 
-// lasting says whether something that began with an event of a kind lasts until
-// another event resolves it.
-func lasting(k sites.Kind) bool {
+// role says what an event of a kind is to others.
+type role int
+
+const (
+	unknown role = iota
+	begins       // something that lasts until another event resolves it
+	ends         // what an earlier event began
+	once         // it happens, and that is all
+)
+
+// roleOf gives the role of a kind. Maintenance begins and ends by the same kind:
+// what it resolves says which.
+func roleOf(k sites.Kind) role {
 	switch k {
-	case sites.FailoverSwitch, sites.FailoverFailback, sites.WindowSkipped, sites.RestartLoop, sites.ClockSuspect,
-		sites.ConfigReloaded, sites.ActionDone, sites.ActionFailed, sites.AlertDropped:
-		return false
+	case sites.FailoverOutage, sites.FailoverMaintenance, sites.NodeDisabled, sites.NodeOffline, sites.ProbeNeverUp,
+		sites.ProbeFailed, sites.ProbeStale, sites.SiteDown, sites.ResolverDown, sites.ControllerIsolated,
+		sites.PoolOutageStarted, sites.Paused, sites.MoveHeld, sites.MovePutOff, sites.QuarantineStarted,
+		sites.MassFailure, sites.DrillStarted, sites.CertificateExpiring, sites.ConfigRejected, sites.StoreFailed,
+		sites.Drift, sites.PublishFailed, sites.PublishNotVisible, sites.InstanceConflict, sites.AlertFailed:
+		return begins
+	case sites.FailoverFailback, sites.NodeEnabled, sites.NodeOnline, sites.ProbeRecovered, sites.ProbeFresh,
+		sites.SiteUp, sites.ResolverUp, sites.ControllerReconnected, sites.PoolOutageResolved, sites.Resumed,
+		sites.MoveHeldEnded, sites.MovePutOffEnded, sites.QuarantineEnded, sites.MassFailureEnded, sites.DrillEnded,
+		sites.CertificateRenewed, sites.ConfigReloaded, sites.StoreRecovered, sites.DriftRepaired,
+		sites.PublishRecovered, sites.PublishVisible, sites.InstanceConflictEnded, sites.AlertRecovered:
+		return ends
+	case sites.FailoverSwitch, sites.WindowSkipped, sites.RestartLoop, sites.ClockSuspect, sites.AlertDropped,
+		sites.ActionDone, sites.ActionFailed:
+		return once
 	default:
-		return true
+		return unknown
 	}
 }
 
-// hasty says whether what begins with an event of a kind often ends by itself
-// soon and has moved nothing: a router that starts again must not mail.
-func hasty(k sites.Kind) bool {
-	switch k {
+// lasting says whether something that began with an event of a kind lasts until
+// another event resolves it.
+func lasting(k sites.Kind) bool { return roleOf(k) == begins }
+
+// hasty says whether what begins with an event often ends by itself soon and has
+// moved nothing: a router that starts again must not mail. A push that fails
+// while clients get what is no longer right is critical, and not waited for.
+func hasty(e *sites.Event) bool {
+	switch e.Kind {
 	case sites.SiteDown, sites.ResolverDown, sites.ControllerIsolated, sites.NodeOffline, sites.ProbeFailed,
-		sites.ProbeStale, "publish_failed", "drift":
+		sites.ProbeStale:
 		return true
+	case sites.PublishFailed, sites.PublishNotVisible, sites.Drift:
+		return e.Severity != sites.Critical
 	default:
 		return false
 	}
@@ -33,7 +62,7 @@ func hasty(k sites.Kind) bool {
 // continues says whether an event that takes the place of an earlier one is told
 // as news of it; others go on in silence.
 func continues(k sites.Kind) bool {
-	return k == sites.ConfigRejected || k == sites.CertificateExpiring
+	return k == sites.ConfigRejected || k == sites.CertificateExpiring || k == sites.Drift
 }
 
 // class names what belongs into one message.
@@ -45,6 +74,8 @@ func class(k sites.Kind) string {
 		return "nodes"
 	case sites.SiteDown, sites.SiteUp, sites.ResolverDown, sites.ResolverUp:
 		return "sites"
+	case sites.Drift, sites.PublishFailed, sites.PublishNotVisible, sites.InstanceConflict:
+		return "targets"
 	default:
 		return string(k)
 	}
@@ -57,9 +88,9 @@ func covers(big, small *sites.Event) bool {
 	}
 	switch big.Kind {
 	case sites.ControllerIsolated:
-		return ofNode(small.Kind) || small.Kind == sites.FailoverOutage || small.Kind == sites.SiteDown || small.Kind == sites.ResolverDown
+		return ofNode(small.Kind) || ofTarget(small.Kind) || small.Kind == sites.FailoverOutage || small.Kind == sites.SiteDown || small.Kind == sites.ResolverDown
 	case sites.SiteDown:
-		return big.Site == small.Site && (ofNode(small.Kind) || small.Kind == sites.FailoverOutage || small.Kind == sites.ResolverDown)
+		return big.Site == small.Site && (ofNode(small.Kind) || ofTarget(small.Kind) || small.Kind == sites.FailoverOutage || small.Kind == sites.ResolverDown)
 	case sites.MassFailure:
 		return ofNode(small.Kind)
 	default:
@@ -76,6 +107,10 @@ func ofNode(k sites.Kind) bool {
 		return false
 	}
 }
+
+// ofTarget says whether a kind tells that a target cannot be brought to, or seen
+// to give, what it should: a site that cannot be seen explains both.
+func ofTarget(k sites.Kind) bool { return k == sites.PublishFailed || k == sites.PublishNotVisible }
 
 // weight orders what is told together: the heaviest gives the subject.
 func weight(e *sites.Event) int {
@@ -95,7 +130,7 @@ func weight(e *sites.Event) int {
 // due gives when an incident may be told: at once, or after a wait for what
 // often ends by itself. What was missed for some time is not waited for again.
 func due(e *sites.Event, wait time.Duration, now time.Time) time.Time {
-	if !hasty(e.Kind) {
+	if !hasty(e) {
 		wait = 0
 	}
 	at := e.Time.Add(wait)

@@ -75,6 +75,8 @@ type Event struct {
 	Site     string         `json:"site,omitempty"`
 	Node     string         `json:"node,omitempty"`
 	Pool     string         `json:"pool,omitempty"`
+	Target   string         `json:"target,omitempty"`
+	Part     string         `json:"part,omitempty"`
 	Text     string         `json:"text"`
 	Resolves uint64         `json:"resolves,omitempty"`
 	By       string         `json:"by,omitempty"`
@@ -83,7 +85,7 @@ type Event struct {
 
 func shown(e *sites.Event) Event {
 	return Event{
-		ID: e.ID, Time: e.Time, Kind: e.Kind, Severity: e.Severity, Site: e.Site, Node: e.Node, Pool: e.Pool,
+		ID: e.ID, Time: e.Time, Kind: e.Kind, Severity: e.Severity, Site: e.Site, Node: e.Node, Pool: e.Pool, Target: e.Target, Part: e.Part,
 		Text: e.Text, Resolves: e.Resolves, By: e.By, Reason: e.Reason,
 	}
 }

@@ -298,5 +298,5 @@ func (b *builder) deadMan(k *deadManKeys) *alert.DeadMan {
 		b.fault(at, "%s", err)
 		return nil
 	}
-	return &alert.DeadMan{Every: k.Every.V, Call: h.Call}
+	return &alert.DeadMan{Every: k.Every.V, Call: h.Call, Try: h.Try}
 }

@@ -35,7 +35,9 @@ func (b *builder) actions(cfg *alert.Config) {
 			b.fault(k.Wake.At, "found wake beside webhook, expected one of them: make two actions")
 		case k.Webhook != nil:
 			b.known.fill(k.Webhook, true)
-			a.Timeout, a.Do = k.Webhook.Timeout.V, call(b.hook(&k.Webhook.callKeys, k.Webhook.At))
+			if h := b.hook(&k.Webhook.callKeys, k.Webhook.At); h != nil {
+				a.Timeout, a.Do, a.Try = k.Webhook.Timeout.V, call(h), h.Try
+			}
 		case k.Wake != nil:
 			b.known.fill(k.Wake, true)
 			a.Timeout, a.Do = wakeTimeout, b.wake(k.Wake, macs)
