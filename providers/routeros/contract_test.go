@@ -39,7 +39,7 @@ var faults = []contract.Fault{
 // changed, with a router of some version that fails in some way.
 func TestContract(t *testing.T) {
 	profiles := append(slices.Clone(routersim.Versions), "7.24 over TLS", "7.24 in torn pieces")
-	if raced { // what differs between the others is no matter of goroutines
+	if contract.Raced { // what differs between the others is no matter of goroutines
 		profiles = []string{"6.42", "7.24 over TLS"}
 		t.Logf("with the race detector only %q", profiles)
 	}

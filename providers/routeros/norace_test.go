@@ -1,5 +1,0 @@
-//go:build !race
-
-package routeros
-
-const raced = false
