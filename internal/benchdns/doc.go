@@ -1,5 +1,5 @@
 // Command benchdns measures DNS servers beside each other on loopback: this
-// project's, and those of Debian that are installed. All serve the same zone and
+// project's, and those that are installed (in PATH or where Debian has them). All serve the same zone and
 // get the same questions, in rounds that alternate between them, since the
 // machine's own speed changes from minute to minute: only the ratio of two
 // figures of the same round says anything. A round is short; all servers run

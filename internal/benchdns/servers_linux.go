@@ -36,6 +36,7 @@ func servers(ours string) []server {
 		{"bind", "named", bindFiles, func(p place) []string {
 			return []string{"-f", "-n", strconv.Itoa(p.workers), "-c", p.dir + "/named.conf"}
 		}},
+		{"coredns", "coredns", corednsFiles, func(p place) []string { return []string{"-conf", p.dir + "/Corefile"} }},
 	}
 }
 
@@ -186,5 +187,14 @@ controls { };
 logging { category default { null; }; };
 zone %[4]q { type primary; file "zone"; };
 `, p.port, p.dir, p.dir+"/pid", zoneName),
+	}
+}
+
+// corednsFiles leave the zone as it is while the server runs.
+func corednsFiles(p place) map[string]string {
+	return map[string]string{
+		"zone": zoneText(true),
+		"Corefile": fmt.Sprintf("%s:%d {\n  bind 127.0.0.1\n  file %s/zone %s {\n    reload 0\n  }\n}\n",
+			zoneName, p.port, p.dir, zoneName),
 	}
 }
