@@ -1,0 +1,144 @@
+package web
+
+import (
+	"fmt"
+	"hash/fnv"
+	"html/template"
+	"io/fs"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// helpers are what templates call.
+func helpers() template.FuncMap {
+	return template.FuncMap{
+		"ago": ago, "clock": clock, "stamp": stamp, "took": took, "asset": asset,
+		"addresses": addresses, "sentence": sentence, "lower": strings.ToLower, "join": strings.Join,
+	}
+}
+
+// ago says how long something lasts, coarsely.
+func ago(since, now time.Time) string {
+	if since.IsZero() {
+		return ""
+	}
+	return span(now.Sub(since))
+}
+
+// span writes a length of time in its two largest units at most.
+func span(d time.Duration) string {
+	d = max(d, 0).Round(time.Second)
+	days, hours, minutes, seconds := d/(24*time.Hour), d/time.Hour%24, d/time.Minute%60, d/time.Second%60
+	switch {
+	case days > 0 && hours > 0:
+		return fmt.Sprintf("%d d %d h", days, hours)
+	case days > 0:
+		return fmt.Sprintf("%d d", days)
+	case hours > 0 && minutes > 0:
+		return fmt.Sprintf("%d h %d min", hours, minutes)
+	case hours > 0:
+		return fmt.Sprintf("%d h", hours)
+	case minutes >= 10 || minutes > 0 && seconds == 0:
+		return fmt.Sprintf("%d min", minutes)
+	case minutes > 0:
+		return fmt.Sprintf("%d min %d s", minutes, seconds)
+	default:
+		return fmt.Sprintf("%d s", seconds)
+	}
+}
+
+// clock is a time of day in UTC; scripts write it in the reader's zone.
+func clock(t time.Time) string { return t.UTC().Format("15:04:05") + " UTC" }
+
+// stamp is a time for machines.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// took writes the length of a probe.
+func took(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d < 10*time.Millisecond:
+		return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64) + " ms"
+	case d < time.Second:
+		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
+	default:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	}
+}
+
+func addresses(lists ...[]netip.Addr) (out []string) {
+	for _, list := range lists {
+		for _, a := range list {
+			out = append(out, a.String())
+		}
+	}
+	return out
+}
+
+// sentence gives a text a capital and an end.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
+}
+
+// asset gives the URL path of an embedded file, which changes with its content.
+func asset(name string) (string, error) {
+	data, err := fs.ReadFile(files, "assets/"+name)
+	if err != nil {
+		return "", err
+	}
+	sum := fnv.New64a()
+	_, _ = sum.Write(data) // cannot fail
+	return fmt.Sprintf("/assets/%s?v=%x", name, sum.Sum64()), nil
+}
+
+// Tone is how much something wants a person: the only use of colour.
+type Tone string
+
+// The tones.
+const (
+	Calm  Tone = "calm"
+	Watch Tone = "watch" // wants attention
+	Gone  Tone = "gone"  // does not serve
+	Held  Tone = "held"  // held or paused
+)
+
+// sign is a state as it is shown: by shape, then word, then colour.
+type sign struct {
+	// Shape names a drawing of parts.html.
+	Shape, Word string
+	Tone        Tone
+}
+
+// signOf gives the sign of a node's word. What cannot be seen is held.
+func signOf(word sites.Word, unseen bool) sign {
+	if unseen && word != sites.WordMaintenance && word != sites.WordDisabled {
+		return sign{"held", "not seen", Held}
+	}
+	switch word {
+	case sites.WordUp:
+		return sign{"up", "up", Calm}
+	case sites.WordFailing:
+		return sign{"failing", "failing", Watch}
+	case sites.WordOut:
+		return sign{"out", "out", Gone}
+	case sites.WordRecovering:
+		return sign{"recovering", "recovering", Watch}
+	case sites.WordReturning:
+		return sign{"returning", "returning", Watch}
+	case sites.WordMaintenance:
+		return sign{"maintenance", "maintenance", Held}
+	case sites.WordDisabled:
+		return sign{"disabled", "disabled", Held}
+	default:
+		return sign{"pending", "not yet known", Calm}
+	}
+}
