@@ -82,6 +82,9 @@ func newDraft(z *Zone) (*draft, error) {
 			errs = append(errs, fmt.Errorf("zone %s: %w", d.text, err))
 		}
 	}
+	if z.DNSSEC != nil {
+		errs = append(errs, d.addKeys(z.DNSSEC))
+	}
 	return d, errors.Join(errs...)
 }
 

@@ -34,7 +34,7 @@ func (s *Server) Prepare(cfg *Config) (*Change, error) {
 func (s *Server) prepare(cfg *Config) (*Change, error) {
 	c := &Change{server: s, want: cfg.Listen, pools: map[poolKey]*pool{}}
 	var err error
-	c.snap, err = build(cfg, func(k poolKey) *pool {
+	c.snap, err = build(cfg, s.snap.Load(), func(k poolKey) *pool {
 		p := c.pools[k]
 		if p == nil {
 			p = &pool{key: k}
@@ -82,6 +82,7 @@ func (c *Change) Commit() {
 	}
 	s.want, s.pools = c.want, c.pools
 	s.snap.Store(c.snap)
+	s.aheadOf(nil)
 	if !s.net.opened {
 		stopAll(c.added) // Serve has ended meanwhile
 		return

@@ -46,6 +46,8 @@ type Zone struct {
 	Transfer *Transfer
 	// Notify lists the servers that are told of changes.
 	Notify []Secondary
+	// DNSSEC is nil where the zone is not signed.
+	DNSSEC *Signing
 }
 
 // View is a site as seen from clients' addresses. The longest matching prefix

@@ -79,6 +79,9 @@ func (w *worker) putOPT(b []byte, extended byte) int {
 	copy(b, []byte{0, 0, byte(dns.TypeOPT), size >> 8, size & 0xff, extended, 0, 0, 0, 0, 0})
 	if w.q.do {
 		b[7] = 0x80
+		if w.q.co && w.snap.signs {
+			b[7] |= 0x40
+		}
 	}
 	if !w.q.asks {
 		return optLen
@@ -99,4 +102,17 @@ func (w *worker) putOptions(b []byte) int {
 	}
 	binary.BigEndian.PutUint16(b[9:], uint16(n-optLen))
 	return n
+}
+
+// explain adds a reason (RFC 8914) to an error's answer of n octets, whose OPT
+// record, where there is one, is the last.
+func (w *worker) explain(dst []byte, n int, reason uint16) int {
+	const size = 6
+	if !w.q.edns || n+size > len(dst) {
+		return n
+	}
+	length := dst[n-w.optSize()+optLen-2:]
+	binary.BigEndian.PutUint16(length, binary.BigEndian.Uint16(length)+size)
+	copy(dst[n:], []byte{0, byte(dns.EDNS0EDE), 0, 2, byte(reason >> 8), byte(reason)})
+	return n + size
 }

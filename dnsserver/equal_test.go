@@ -92,13 +92,21 @@ func knownNames(s *Server) []string {
 // If this fails, an answer depends on which way it was made: what tests of one
 // way promise does not hold for the other.
 func TestHotAndSlowAreEqual(t *testing.T) {
-	cfg := lanConfig(t)
-	cfg.ServerID = "dns-a"
-	s := lanServerOf(t, cfg)
+	for name, cfg := range map[string]*Config{"unsigned": lanConfig(t), "signed": signedConfig(t)} {
+		t.Run(name, func(t *testing.T) {
+			cfg.ServerID = "dns-a"
+			askBothWays(t, lanServerOf(t, cfg))
+		})
+	}
+}
+
+// askBothWays asks for names and types of all kinds, in all forms.
+func askBothWays(t *testing.T, s *Server) {
+	t.Helper()
 	known := knownNames(s)
 	types := []uint16{
 		dns.TypeA, dns.TypeAAAA, dns.TypeNS, dns.TypeSOA, dns.TypeCNAME, dns.TypeDNAME, dns.TypeMX, dns.TypeTXT,
-		dns.TypeDS, dns.TypePTR, dns.TypeHTTPS, dns.TypeANY, dns.TypeRRSIG, 65280,
+		dns.TypeDS, dns.TypePTR, dns.TypeHTTPS, dns.TypeANY, dns.TypeRRSIG, dns.TypeNSEC, dns.TypeDNSKEY, dns.TypeCDS, 65280,
 	}
 	clients := addrs("10.1.0.1", "10.1.0.99", "10.2.0.1", "10.2.7.7", "10.3.0.1", "fd00:1::1", "fd00:1::99", "192.0.2.1", "2001:db8::1")
 	var hotWays int
@@ -109,6 +117,7 @@ func TestHotAndSlowAreEqual(t *testing.T) {
 		m.RecursionDesired = rapid.Bool().Draw(t, "rd")
 		if rapid.Bool().Draw(t, "edns") {
 			m.SetEdns0(rapid.SampledFrom([]uint16{0, 512, 700, 1232, 4096}).Draw(t, "size"), rapid.Bool().Draw(t, "do"))
+			m.IsEdns0().SetCo(rapid.Bool().Draw(t, "co"))
 			option := rapid.SampledFrom([]dns.EDNS0{
 				nil, &dns.EDNS0_PADDING{Padding: make([]byte, 7)}, &dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: "0123456789abcdef"},
 				&dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: "0123456789abcdef01000000655340ff0123456789abcdef"}, &dns.EDNS0_NSID{Code: dns.EDNS0NSID},
@@ -160,11 +169,12 @@ func compare(t fataler, hot, slow []byte) {
 // malformed or too long, or passes the hot path's parser though the library
 // finds it malformed.
 func FuzzQuery(f *testing.F) {
-	s := lanServer(f)
+	servers := []*Server{lanServer(f), manyServer(f, signedConfig(f))}
 	for _, name := range []string{"mail.example.lan.", "x.wild.example.lan.", "app.example.lan.", "a.sub.example.lan.", "chain.example.lan.", "x.moved.example.lan.", "."} {
 		f.Add(ask(name, dns.TypeA), false)
 		f.Add(ask(name, dns.TypeAAAA, 1232), true)
 		f.Add(ask(name, dns.TypeANY, 700), false)
+		f.Add(askSigned(name, dns.TypeMX, true), false)
 	}
 	for _, option := range []string{"\x00\x08\x00\x07\x00\x01\x18\x00\x0a\x01\x00", "\x00\x08\x00\x08\x00\x02\x20\x00\xfd\x00\x00\x01", "\x00\x0b\x00\x00", "\x00\x0a\x00\x08cookie88"} {
 		q := append(ask("app.example.lan.", dns.TypeA, 1232), option...)
@@ -173,28 +183,36 @@ func FuzzQuery(f *testing.F) {
 	}
 	f.Add(append(ask("mail.example.lan.", dns.TypeA, 1232), 0, 10, 0, 8), false)
 	f.Fuzz(func(t *testing.T, msg []byte, tcp bool) {
-		from := netip.MustParseAddr("10.1.0.1")
-		raw := s.Query(msg, netip.AddrPortFrom(from, 9), tcp)
-		if s.Stats().UDP.Panics+s.Stats().TCP.Panics > 0 {
-			t.Fatal("a panic was contained")
-		}
-		if raw == nil {
-			return
-		}
-		m := new(dns.Msg)
-		if err := m.Unpack(raw); err != nil {
-			t.Fatalf("the answer does not parse: %v", err)
-		}
-		if !tcp && len(raw) > maxUDP || !m.Response {
-			t.Fatalf("%d octets, QR %t", len(raw), m.Response)
-		}
-		if in := new(dns.Msg); new(query).usual(msg) {
-			if err := in.Unpack(msg); err != nil || len(in.Question) != 1 {
-				t.Fatalf("the hot path takes what the library refuses: %v", err)
-			}
-			if hot, slow := bothWays(s, msg, from, 7, tcp); hot != nil {
-				compare(t, hot, slow)
-			}
+		for _, s := range servers {
+			askOdd(t, s, msg, tcp)
 		}
 	})
+}
+
+// askOdd asks what may be no question at all.
+func askOdd(t *testing.T, s *Server, msg []byte, tcp bool) {
+	t.Helper()
+	from := netip.MustParseAddr("10.1.0.1")
+	raw := s.Query(msg, netip.AddrPortFrom(from, 9), tcp)
+	if s.Stats().UDP.Panics+s.Stats().TCP.Panics > 0 {
+		t.Fatal("a panic was contained")
+	}
+	if raw == nil {
+		return
+	}
+	m := new(dns.Msg)
+	if err := m.Unpack(raw); err != nil {
+		t.Fatalf("the answer does not parse: %v", err)
+	}
+	if !tcp && len(raw) > maxUDP || !m.Response {
+		t.Fatalf("%d octets, QR %t", len(raw), m.Response)
+	}
+	if in := new(dns.Msg); new(query).usual(msg) {
+		if err := in.Unpack(msg); err != nil || len(in.Question) != 1 {
+			t.Fatalf("the hot path takes what the library refuses: %v", err)
+		}
+		if hot, slow := bothWays(s, msg, from, 7, tcp); hot != nil {
+			compare(t, hot, slow)
+		}
+	}
 }

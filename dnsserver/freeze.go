@@ -151,6 +151,7 @@ func (b *builder) lay(order []*draft, drafts map[string]*draft) {
 		if up := parentOf(d.wire); up != "" {
 			if p := deepest(drafts, up); p != nil && p.nodes[d.wire] == nil {
 				n := &draftNode{wire: d.wire, zone: p.zone}
+				n.cut = n
 				all, uppers = append(all, n), append(uppers, n)
 			}
 		}

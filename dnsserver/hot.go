@@ -36,6 +36,7 @@ type worker struct {
 	signer  *signer
 	sending *transfer
 	nth     uint64 // among all messages over the limit
+	proving
 }
 
 // step is where the hot path stands while it follows a chain of CNAMEs.
@@ -61,8 +62,15 @@ func (w *worker) hot(dst []byte, tcp bool) int {
 		return 0
 	}
 	copy(dst[headerLen:], q.msg[headerLen:q.end])
+	w.proves = q.do && w.snap.signs
+	if w.proves {
+		w.now = w.server.signTime()
+	}
 	rcode, aa, ok := w.follow(step{n, exact, headerLen, q.nameLen})
 	if !ok || r.full {
+		if ok && w.proves && !tcp {
+			return w.cutOff(dst, rcode, aa)
+		}
 		return 0
 	}
 	return w.seal(dst, rcode, aa, r.n)
@@ -71,6 +79,9 @@ func (w *worker) hot(dst []byte, tcp bool) int {
 // follow puts the records of a name into the answer, and those of the names that
 // CNAMEs lead to.
 func (w *worker) follow(at step) (rcode int, aa, ok bool) {
+	if w.proves {
+		w.owner, w.pos = w.q.name(), at.pos
+	}
 	next, rcode, aa, ok := w.answerAt(at)
 	if !ok || next == nil {
 		return rcode, aa, ok
@@ -88,9 +99,12 @@ func (w *worker) chase(cname set) (rcode int, ok bool) {
 		if i+1 == maxChain || n == nil || w.visited(seen[:i], target) {
 			break
 		}
-		at := step{n, cname.exact(), w.out.n - len(target), len(target)}
+		at := step{n, cname.exact(), w.out.tail - len(target), len(target)}
 		if at.pos > maxPointer-maxName {
 			return 0, false
+		}
+		if w.proves {
+			w.owner, w.pos = target, at.pos
 		}
 		next, rcode, _, ok := w.answerAt(at)
 		if !ok || next == nil {
@@ -121,7 +135,12 @@ func (w *worker) answerAt(at step) (next set, rcode int, aa, ok bool) {
 	}
 	z := w.snap.zoneOf(n)
 	if n.has(nodeBelowCut) && !(t == dns.TypeDS && at.exact && n.has(nodeCut)) {
-		w.out.referral(w.snap.names.node(n.over()), at, z)
+		cut := w.snap.names.node(n.over())
+		w.out.referral(cut, at, z)
+		if w.proves && z.signer != nil {
+			w.proveCut(z, cut, at)
+		}
+		w.out.glue(cut)
 		return nil, dns.RcodeSuccess, false, true
 	}
 	if n.has(nodeBelowName) || !at.exact && n.has(nodeDNAME) {
@@ -130,7 +149,13 @@ func (w *worker) answerAt(at step) (next set, rcode int, aa, ok bool) {
 	if !at.exact {
 		wild := w.snap.names.node(n.wild())
 		if wild == nil {
+			if z.signer != nil && asksForProof(t) {
+				return nil, 0, false, false // the slow path makes the record
+			}
 			w.out.negative(z, at, false)
+			if w.proves && z.signer != nil {
+				return nil, w.prove(nil, at, z, nil), true, true
+			}
 			return nil, dns.RcodeNameError, true, true
 		}
 		n = wild
@@ -141,6 +166,7 @@ func (w *worker) answerAt(at step) (next set, rcode int, aa, ok bool) {
 // data puts in the records of a node that the name matches.
 func (w *worker) data(n node, at step, z *zone) (next set, rcode int, aa, ok bool) {
 	t, svc := w.q.qtype, w.snap.serviceOf(n)
+	var body *poolBody
 	if svc != nil && (t == dns.TypeA || t == dns.TypeAAAA) {
 		e, b := svc.pick(w.clientSite())
 		if b == nil {
@@ -151,20 +177,52 @@ func (w *worker) data(n node, at step, z *zone) (next set, rcode int, aa, ok boo
 			f = &b.v6
 		}
 		if len(f.all.list) > 0 {
-			w.out.addresses(f.give(w.from, w.turn), t, e.seconds(b), w.turn, at.pos)
+			give := f.give(w.from, w.turn)
+			w.out.addresses(give, t, e.seconds(b), w.turn, at.pos)
+			if w.proves && z.signer != nil && !w.out.full {
+				w.proveAddresses(z, n, give, addressKey(w.owner, give, e.most(), w.turn), e.seconds(b))
+			}
 			return nil, dns.RcodeSuccess, true, true
 		}
+		body = b
 	}
 	if set := n.find(t); set != nil {
 		w.out.set(set, at, z)
+		if w.proves {
+			w.proveSet(z, n, set)
+		}
 		return nil, dns.RcodeSuccess, true, true
+	}
+	if z.signer != nil && asksForProof(t) {
+		return nil, 0, false, false // the slow path makes the record
 	}
 	if set := n.find(dns.TypeCNAME); set != nil {
 		w.out.set(set, at, z)
+		if w.proves {
+			w.proveSet(z, n, set)
+		}
 		return set, dns.RcodeSuccess, true, true
 	}
 	w.out.negative(z, at, svc != nil)
+	if w.proves && z.signer != nil {
+		return nil, w.prove(n, at, z, body), true, true
+	}
 	return nil, dns.RcodeSuccess, true, true
+}
+
+// prove puts in what proves that a node has no record of the type, or, for nil,
+// that the name is missing. body is what its service gives, where that has been
+// looked at. The rcode is then none of a missing name, unless that is asked for (RFC
+// 9824 section 5.1): old validators would refuse it.
+func (w *worker) prove(n node, at step, z *zone, body *poolBody) (rcode int) {
+	if n != nil && n.service() > 0 && body == nil {
+		_, body = w.snap.serviceOf(n).pick(w.clientSite())
+	}
+	w.proveAbsence(z, n, at, body)
+	if n == nil && w.q.co {
+		return dns.RcodeNameError
+	}
+	return dns.RcodeSuccess
 }
 
 // clientSite gives the client's site and notes clients that no view knows.

@@ -85,6 +85,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	s.net.wg.Go(func() { s.notifySecondaries(ctx) })
 	s.net.wg.Go(func() { s.logQueries(ctx) })
+	s.net.wg.Go(func() { s.signAhead(ctx) })
 	s.mu.Unlock()
 
 	<-ctx.Done()

@@ -17,6 +17,7 @@ func (s *Server) prepareManners(secret Secret) error {
 	s.limiter = &limiter{seed: maphash.MakeSeed(), started: s.now()}
 	s.changes = map[string]*history{}
 	s.notify.wake = make(chan struct{}, 1)
+	s.signing.wake = make(chan struct{}, 1)
 	s.queries = make(chan loggedQuery, queryLogQueue)
 	return nil
 }

@@ -73,10 +73,10 @@ func (s *shares) choose(client netip.Addr, turn uint32) *share {
 		return nil
 	case len(s.nodes) == 1:
 		return &s.nodes[0]
-	case s.policy == sites.PolicyWeighted:
-		return s.byWeight(scramble(uint64(turn)))
-	default:
+	case s.policy == sites.PolicyIPHash:
 		return s.byNetwork(networkOf(client))
+	default: // by weight, or by load, which is in the weights
+		return s.byWeight(scramble(uint64(turn)))
 	}
 }
 

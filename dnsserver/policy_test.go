@@ -40,9 +40,10 @@ func TestWeighted(t *testing.T) {
 		{"large weights", []string{fmt.Sprint("a ", math.MaxInt32, " 10.1.0.1"), fmt.Sprint("b ", math.MaxInt32, " 10.1.0.2")}, dns.TypeA, map[string]float64{"10.1.0.1": 0.5, "10.1.0.2": 0.5}},
 	}
 	const asked = 20_000
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			s := policyServer(t, sites.PolicyWeighted, tt.nodes...)
+	for i := range 2 * len(tests) {
+		tt, policy := tests[i/2], [...]sites.Policy{sites.PolicyWeighted, sites.PolicyLeastLoad}[i%2]
+		t.Run(tt.name+" "+policy.String(), func(t *testing.T) {
+			s := policyServer(t, policy, tt.nodes...)
 			got := map[string]int{}
 			for range asked {
 				list := addressesOf(exchange(t, s, "10.1.0.1", ask("app.example.lan.", tt.qtype), false))
@@ -64,7 +65,7 @@ func TestWeighted(t *testing.T) {
 // If this fails, a pool in which no node has an address of a family fails, in
 // place of saying that there is none.
 func TestPolicyWithoutFamily(t *testing.T) {
-	for _, p := range []sites.Policy{sites.PolicyWeighted, sites.PolicyIPHash} {
+	for _, p := range []sites.Policy{sites.PolicyWeighted, sites.PolicyIPHash, sites.PolicyLeastLoad} {
 		s := policyServer(t, p, "a 1 10.1.0.1", "b 1 10.1.0.2")
 		if m := exchange(t, s, "10.1.0.1", ask("app.example.lan.", dns.TypeAAAA), false); m.Rcode != 0 || len(m.Answer) != 0 || len(m.Ns) != 1 {
 			t.Errorf("%s: %v", p, m)

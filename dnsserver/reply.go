@@ -12,6 +12,7 @@ type reply struct {
 	n          int
 	an, ns, ar uint16
 	full       bool // something did not fit
+	tail       int  // the end of the last set
 }
 
 // take gives room for n more octets, or nil.
@@ -33,6 +34,7 @@ func (r *reply) set(s set, at step, z *zone) {
 	}
 	s.put(b, at.pos, at.suffix(len(z.wire)))
 	r.an += s.count()
+	r.tail = r.n
 	if s.rrtype() == dns.TypeSOA {
 		setSerial(b, z)
 	}
@@ -110,13 +112,18 @@ func (z *zone) negativeTTL(service bool) uint32 {
 // length.
 func (at step) suffix(nameLen int) int { return at.pos + at.nameLen - nameLen }
 
-// referral adds a delegation's name servers and their addresses.
+// referral adds a delegation's name servers.
 func (r *reply) referral(cut node, at step, z *zone) {
-	ns, glue := cut.find(dns.TypeNS), cut.glue()
+	ns := cut.find(dns.TypeNS)
 	if b := r.take(ns.bodyLen()); b != nil {
 		ns.put(b, at.suffix(len(cut.name())), at.suffix(len(z.wire)))
 		r.ns += ns.count()
 	}
+}
+
+// glue adds the addresses of a delegation's name servers.
+func (r *reply) glue(cut node) {
+	glue := cut.glue()
 	if glue == nil {
 		return
 	}

@@ -31,8 +31,15 @@ type resolver struct {
 	most int
 
 	qtype uint16
-	out   outcome
-	seen  map[string]bool
+	// proves asks for what proves the answer, as of now, where a zone is signed; co
+	// for NXDOMAIN beside the proof that a name is missing. fault is why something
+	// cannot be proved.
+	proves, co bool
+	now        int64
+	fault      error
+
+	out  outcome
+	seen map[string]bool
 }
 
 // resolve answers a question about a name in presentation form with the final
@@ -103,7 +110,7 @@ func (r *resolver) descend(z *zone, name, wire string, first bool) (next string)
 		if below == nil {
 			star := r.nodeIn(z, "\x01*"+string(at.name()))
 			if star == nil {
-				r.negative(z, dns.RcodeNameError, false)
+				r.absent(z, nil, name, nil)
 				return ""
 			}
 			return r.records(z, star, name)
@@ -131,16 +138,21 @@ func (r *resolver) nodeIn(z *zone, wire string) node {
 // records adds what lies at a node.
 func (r *resolver) records(z *zone, n node, name string) (next string) {
 	svc := r.snap.serviceOf(n)
+	var body *poolBody
 	if svc != nil && (r.qtype == dns.TypeA || r.qtype == dns.TypeAAAA) {
 		e, b := svc.pick(r.site())
 		if b == nil {
 			r.out = outcome{rcode: dns.RcodeServerFailure}
 			return ""
 		}
-		r.out.pool = e.pool
-		if r.addresses(e, b, name) {
+		r.out.pool, body = e.pool, b
+		if r.addresses(z, e, b, r.qtype, name) {
 			return ""
 		}
+	}
+	if z.signer != nil && asksForProof(r.qtype) {
+		r.proofOf(z, n, name)
+		return ""
 	}
 	if r.qtype == dns.TypeANY {
 		r.any(z, n, name)
@@ -154,7 +166,7 @@ func (r *resolver) records(z *zone, n node, name string) (next string) {
 		r.add(z, set, name)
 		return textName(string(set.target()))
 	}
-	r.negative(z, dns.RcodeSuccess, svc != nil)
+	r.absent(z, n, name, body)
 	return ""
 }
 
@@ -171,29 +183,32 @@ func (r *resolver) any(z *zone, n node, name string) {
 			}
 		}
 		r.add(z, least, name)
+	case n.service() > 0 && z.signer != nil:
+		r.anyAddress(z, n, name)
 	case n.service() > 0:
 		h := dns.RR_Header{Name: name, Rrtype: dns.TypeHINFO, Class: dns.ClassINET, Ttl: z.negativeTTL(true)}
 		r.out.answer = append(r.out.answer, &dns.HINFO{Hdr: h, Cpu: "RFC8482"})
 	default:
-		r.negative(z, dns.RcodeSuccess, false)
+		r.absent(z, n, name, nil)
 	}
 }
 
 // add puts a set into the answer under the name that was asked for.
 func (r *resolver) add(z *zone, set set, name string) {
-	for _, rr := range set.records(z.wire, z.wire) {
+	rrs := set.records(z.wire, z.wire)
+	for _, rr := range rrs {
 		rr.Header().Name = name
 		if soa, ok := rr.(*dns.SOA); ok {
 			soa.Serial = z.serial.Load()
 		}
-		r.out.answer = append(r.out.answer, rr)
 	}
+	r.out.answer = r.proven(z, r.out.answer, rrs, rrs[0].Header().Ttl)
 }
 
 // addresses adds those of the type from a pool, rotated.
-func (r *resolver) addresses(e *serviceEntry, b *poolBody, name string) bool {
-	f, h := &b.v4, dns.RR_Header{Name: name, Rrtype: r.qtype, Class: dns.ClassINET, Ttl: e.seconds(b)}
-	if r.qtype == dns.TypeAAAA {
+func (r *resolver) addresses(z *zone, e *serviceEntry, b *poolBody, t uint16, name string) bool {
+	f, h := &b.v4, dns.RR_Header{Name: name, Rrtype: t, Class: dns.ClassINET, Ttl: e.seconds(b)}
+	if t == dns.TypeAAAA {
 		f = &b.v6
 	}
 	list := f.give(r.client, r.turn).list
@@ -201,27 +216,31 @@ func (r *resolver) addresses(e *serviceEntry, b *poolBody, name string) bool {
 	if r.most > 0 {
 		count = min(count, r.most)
 	}
+	var rrs []dns.RR
 	for i := range count {
 		a := list[(first+i)%len(list)]
-		if r.qtype == dns.TypeA {
-			r.out.answer = append(r.out.answer, &dns.A{Hdr: h, A: net.IP(a.AsSlice())})
+		if t == dns.TypeA {
+			rrs = append(rrs, &dns.A{Hdr: h, A: net.IP(a.AsSlice())})
 		} else {
-			r.out.answer = append(r.out.answer, &dns.AAAA{Hdr: h, AAAA: net.IP(a.AsSlice())})
+			rrs = append(rrs, &dns.AAAA{Hdr: h, AAAA: net.IP(a.AsSlice())})
 		}
 	}
+	r.out.answer = r.proven(z, r.out.answer, rrs, e.most())
 	return count > 0
 }
 
 // negative adds the zone's SOA (RFC 2308 section 3).
 func (r *resolver) negative(z *zone, rcode int, service bool) {
 	r.out.rcode = rcode
-	for _, rr := range z.soa.records(z.wire, z.wire) {
+	rrs := z.soa.records(z.wire, z.wire)
+	ttl := rrs[0].Header().Ttl
+	for _, rr := range rrs {
 		rr.Header().Ttl = z.negativeTTL(service)
 		if soa, ok := rr.(*dns.SOA); ok {
 			soa.Serial = z.serial.Load()
 		}
-		r.out.ns = append(r.out.ns, rr)
 	}
+	r.out.ns = r.proven(z, r.out.ns, rrs, ttl)
 }
 
 // referral adds a delegation (RFC 1034 section 4.3.2, step 3b).
@@ -230,6 +249,12 @@ func (r *resolver) referral(z *zone, n node, first bool) {
 		r.out.aa = false
 	}
 	r.out.ns = append(r.out.ns, n.find(dns.TypeNS).records(string(n.name()), z.wire)...)
+	if ds := n.find(dns.TypeDS); ds != nil && r.proves && z.signer != nil {
+		rrs := ds.records(string(n.name()), z.wire)
+		r.out.ns = r.proven(z, r.out.ns, rrs, rrs[0].Header().Ttl)
+	} else {
+		r.types(z, n, textName(string(n.name())), nil)
+	}
 	r.out.extra = append(r.out.extra, n.glue().whole()...)
 }
 
@@ -243,7 +268,7 @@ func (r *resolver) dname(z *zone, n node, name string) (next string) {
 		return ""
 	}
 	owner := textName(string(n.name()))
-	r.out.answer = append(r.out.answer, dn)
+	r.out.answer = r.proven(z, r.out.answer, rrs, dn.Hdr.Ttl)
 	labels, above := dns.SplitDomainName(name), dns.CountLabel(owner)
 	target := strings.Join(labels[:len(labels)-above], ".") + "."
 	if dn.Target != "." {

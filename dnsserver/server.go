@@ -28,14 +28,21 @@ type Options struct {
 	CookieSecret Secret
 	// Now is the wall clock; nil means time.Now.
 	Now func() time.Time
+	// Earliest is a time that has passed for sure, whatever the wall clock says:
+	// signatures (DNSSEC) are made as of then while it says less.
+	Earliest time.Time
+	// Trust says whether the clock is right although it says less than Earliest, which
+	// an earlier run may have taken from a wrong one; nil trusts no such clock.
+	Trust func() bool
 }
 
 // Server answers queries. All methods may be called at any time from any
 // goroutine.
 type Server struct {
-	log    *slog.Logger
-	now    func() time.Time
-	stored map[string]uint32
+	log     *slog.Logger
+	now     func() time.Time
+	signing signing
+	stored  map[string]uint32
 
 	snap atomic.Pointer[snapshot]
 
@@ -82,6 +89,9 @@ func New(cfg *Config, o Options) (*Server, error) {
 	if s.stored == nil {
 		s.stored = map[string]uint32{}
 	}
+	if !o.Earliest.IsZero() {
+		s.signing.earliest, s.signing.trust = o.Earliest.Unix(), o.Trust
+	}
 	for range max(1, runtime.GOMAXPROCS(0)) {
 		s.udpCounts = append(s.udpCounts, new(counters))
 	}
@@ -123,6 +133,7 @@ func (s *Server) SetAnswer(site, poolName string, a sites.Answer) {
 	for _, z := range sn.feeds[p] {
 		s.record(sn, z, p, z.serial.Add(1))
 	}
+	s.aheadOf(p)
 }
 
 // Serials gives the zones' current serials by name, to be stored for

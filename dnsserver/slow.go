@@ -51,11 +51,20 @@ func (w *worker) answer(dst []byte, m *dns.Msg, tcp bool) int {
 		return w.errorReply(dst, q.msg, dns.RcodeRefused, false)
 	case t == dns.TypeAXFR, t == dns.TypeIXFR:
 		return w.transferAsked(dst, m, tcp)
+	case t == dns.TypeNXNAME: // RFC 9824 section 3.5
+		return w.explain(dst, w.errorReply(dst, q.msg, dns.RcodeFormatError, false), dns.ExtendedErrorCodeInvalidQueryType)
 	case isMeta(t) && t != dns.TypeANY:
 		return w.errorReply(dst, q.msg, dns.RcodeNotImplemented, false)
 	}
 	r := resolver{snap: w.snap, site: w.clientSite, turn: w.turn, client: w.from, most: maxAddresses, qtype: q.qtype}
+	if w.snap.signs {
+		r.proves, r.co, r.now = q.do, q.co, w.server.signTime()
+	}
 	out := r.resolve(m.Question[0].Name)
+	if r.fault != nil {
+		w.server.cannotSign(r.fault)
+		out.rcode = dns.RcodeServerFailure
+	}
 	if out.rcode == dns.RcodeRefused || out.rcode == dns.RcodeServerFailure {
 		return w.errorReply(dst, q.msg, out.rcode, false)
 	}
@@ -116,7 +125,7 @@ func (q *query) readSections(msg []byte) (version byte, malformed bool) {
 			q.edns = true
 			q.size = binary.BigEndian.Uint16(msg[off+3:])
 			version = msg[off+6]
-			q.do = msg[off+7]&0x80 != 0
+			q.do, q.co = msg[off+7]&0x80 != 0, msg[off+7]&0x40 != 0
 			q.options(msg[off+optLen : next])
 			malformed = wrongCookie(msg[off+optLen : next])
 		case dns.TypeTSIG:

@@ -34,6 +34,9 @@ type snapshot struct {
 	rate     RateLimit
 	queryLog QueryLog
 
+	signs bool // some zone
+	// ahead gives the names of signed zones whose addresses move with a pool.
+	ahead map[*pool][]node
 	// feeds gives the zones whose records change with a pool.
 	feeds map[*pool][]*zone
 }
@@ -53,6 +56,8 @@ type zone struct {
 	written uint32
 	digest  [sha256.Size]byte
 	moving  bool // services put records into it
+	// signer is nil for a zone that is not signed.
+	signer *zoneSigner
 	// transfer is nil where nobody may take the zone.
 	transfer *transferRules
 }
@@ -98,23 +103,25 @@ type builder struct {
 	*snapshot
 	cfg   *Config
 	pools func(poolKey) *pool
+	prior *snapshot // nil for none
 	errs  []error
 }
 
 // build makes a snapshot. All faults of the configuration are reported
 // together.
-func build(cfg *Config, pools func(poolKey) *pool) (*snapshot, error) {
+func build(cfg *Config, prior *snapshot, pools func(poolKey) *pool) (*snapshot, error) {
 	b := &builder{
 		snapshot: &snapshot{
 			parents: map[string]node{}, zones: map[string]*zone{},
-			siteIndex: map[string]int32{}, defaultSite: none, feeds: map[*pool][]*zone{},
+			siteIndex: map[string]int32{}, defaultSite: none, feeds: map[*pool][]*zone{}, ahead: map[*pool][]node{},
 		},
-		cfg: cfg, pools: pools,
+		cfg: cfg, pools: pools, prior: prior,
 	}
 	b.addSites()
 	b.addPrefixes()
 	b.addZones()
 	b.addTransfers()
+	b.addSigners()
 	if len(b.errs) > 0 {
 		return nil, errors.Join(b.errs...)
 	}

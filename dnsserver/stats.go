@@ -62,6 +62,10 @@ type Stats struct {
 	// told of changes, by zone and address.
 	Transfers   TransferStats
 	Secondaries []SecondaryState
+	// Signed are the zones that are signed, by name. ClockBehind says that the clock
+	// says less than [Options.Earliest].
+	Signed      []SignedZone
+	ClockBehind bool
 }
 
 // TransferStats counts requests for zones.
@@ -108,6 +112,7 @@ func (s *Server) Stats() Stats {
 	st.Connections, st.Evicted = s.conns.stats()
 	st.Strangers = s.strangers.top()
 	st.Secondaries = s.notify.list()
+	st.Signed, st.ClockBehind = s.signedZones(), s.signing.behind.Load()
 	t := &s.transfer
 	st.Transfers = TransferStats{t.full.Load(), t.incremental.Load(), t.failed.Load(), t.refused.Load()}
 	return st

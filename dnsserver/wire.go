@@ -43,6 +43,9 @@ type query struct {
 
 	edns bool
 	do   bool
+	// co is that compact answers may say NXDOMAIN (RFC 9824 section 5.1); of no
+	// meaning without do.
+	co   bool
 	size uint16 // the sender's UDP size, when edns
 	// asks says that there are options that are answered: cookie is the first one's
 	// contents (RFC 7873), nil for none, and nsid that there is one (RFC 5001). Both
@@ -122,7 +125,7 @@ func (q *query) readOPT(b []byte) bool {
 	}
 	q.edns = true
 	q.size = binary.BigEndian.Uint16(b[3:])
-	q.do = b[7]&0x80 != 0
+	q.do, q.co = b[7]&0x80 != 0, b[7]&0x40 != 0
 	return true
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/miekg/dns"
 	"golang.org/x/sys/unix"
 )
 
@@ -49,14 +50,15 @@ func command(t *testing.T, name string, args ...string) string {
 }
 
 // rootAbove runs NSD in a namespace as the root and the zone test., which
-// delegates dnsteer.test. It gives the path of the hints.
-func rootAbove(t *testing.T, namespace string) string {
+// delegates dnsteer.test, with the further records of it. It gives the path of the
+// hints.
+func rootAbove(t *testing.T, namespace, records string) string {
 	t.Helper()
 	dir := t.TempDir()
 	const head = "$TTL 86400\n@ IN SOA a.root-test. hostmaster.root-test. 1 14400 3600 1209600 86400\n@ IN NS a.root-test.\n"
 	file(t, filepath.Join(dir, "root.zone"), head+"a.root-test. IN A 10.53.0.1\ntest. IN NS a.root-test.\n")
 	file(t, filepath.Join(dir, "test.zone"), "$ORIGIN test.\n"+head+
-		"dnsteer IN NS ns1.dnsteer\ndnsteer IN NS ns2.dnsteer\nns1.dnsteer IN A 10.53.1.1\nns2.dnsteer IN A 10.53.2.1\n")
+		"dnsteer IN NS ns1.dnsteer\ndnsteer IN NS ns2.dnsteer\nns1.dnsteer IN A 10.53.1.1\nns2.dnsteer IN A 10.53.2.1\n"+records)
 	conf := file(t, filepath.Join(dir, "nsd.conf"), fmt.Sprintf(`server:
   ip-address: 10.53.0.1
   username: ""
@@ -86,6 +88,14 @@ func TestZonemaster(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to make network namespaces")
 	}
+	k := signingKey(t, "dnsteer.test", dns.ECDSAP256SHA256)
+	t.Run("unsigned", func(t *testing.T) { zonemaster(t, nil, "") })
+	t.Run("signed", func(t *testing.T) { zonemaster(t, &Signing{Keys: []SigningKey{k}}, k.DS().String()+"\n") })
+}
+
+// zonemaster lets it look at a zone whose parent has further records of it.
+func zonemaster(t *testing.T, signing *Signing, above string) {
+	t.Helper()
 	namespace := fmt.Sprintf("dnsteer-zonemaster-%d", os.Getpid())
 	command(t, "ip", "netns", "add", namespace)
 	t.Cleanup(func() { _ = exec.Command("ip", "netns", "delete", namespace).Run() }) // what is left of it is empty
@@ -93,7 +103,7 @@ func TestZonemaster(t *testing.T) {
 	for _, a := range []string{"10.53.0.1/24", "10.53.1.1/24", "10.53.2.1/24"} {
 		command(t, "ip", "-n", namespace, "addr", "add", a, "dev", "lo")
 	}
-	hints := rootAbove(t, namespace)
+	hints := rootAbove(t, namespace, above)
 	cfg := lanConfig(t)
 	cfg.Listen = []netip.AddrPort{netip.MustParseAddrPort("10.53.1.1:53"), netip.MustParseAddrPort("10.53.2.1:53")}
 	cfg.Zones = []Zone{{Name: "dnsteer.test", Records: records(t, `
@@ -105,7 +115,7 @@ $ORIGIN dnsteer.test.
 ns1 3600 IN A   10.53.1.1
 ns2 3600 IN A   10.53.2.1
 mail 300 IN A   192.0.2.25
-`)}}
+`), DNSSEC: signing}}
 	cfg.Services = cfg.Services[:1]
 	cfg.Services[0].Hosts = []string{"app.dnsteer.test", "*.apps.dnsteer.test"}
 	s, err := New(cfg, Options{})

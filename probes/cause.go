@@ -57,6 +57,12 @@ const (
 	CauseDNSRcode Cause = "dns_rcode"
 	// CauseExit: the command ended with another status than 0.
 	CauseExit Cause = "exit"
+	// CauseStale: the node has not reported for too long.
+	CauseStale Cause = "stale"
+	// CauseUnhealthy: the node reports that it is not well.
+	CauseUnhealthy Cause = "unhealthy"
+	// CauseBackends: no backend of a proxy is up.
+	CauseBackends Cause = "backends_down"
 	// CauseFailed: the probe failed in a way that has no word of its own.
 	CauseFailed Cause = "failed"
 )
@@ -83,6 +89,8 @@ const (
 	// CauseLocalCommand: the command cannot be started: it is not there, or may
 	// not be run.
 	CauseLocalCommand Cause = "local_command"
+	// CauseAwaited: the node has not reported since the controller listens.
+	CauseAwaited Cause = sites.CauseAwaited
 	// CauseCancelled: the controller gave the probe up.
 	CauseCancelled Cause = "cancelled"
 	// CausePanic: the probe's own code failed.

@@ -24,6 +24,9 @@ type RunnerConfig struct {
 	Limit int
 	// Log gets what must never happen: a probe that panics.
 	Log *slog.Logger
+	// Heartbeats are the reports of nodes that report by themselves; nil for
+	// none.
+	Heartbeats *Heartbeats
 }
 
 // Runner carries out runs. Every run has goroutines of its own and starts at
@@ -45,7 +48,7 @@ type Runner struct {
 // NewRunner makes a runner. Its owner calls Close.
 func NewRunner(cfg RunnerConfig) *Runner {
 	r := &Runner{cfg: cfg}
-	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.ctx, r.cancel = context.WithCancel(Listen(context.Background(), cfg.Heartbeats))
 	r.SetLimit(cfg.Limit)
 	return r
 }

@@ -41,7 +41,9 @@ type Answer struct {
 
 // AnswerNode is one node in an Answer.
 type AnswerNode struct {
-	Name       string
+	Name string
+	// Weight is relative to the other nodes': the configured one, times the
+	// share by load under PolicyLeastLoad.
 	Weight     int
 	IPv4, IPv6 []netip.Addr
 }

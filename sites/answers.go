@@ -24,12 +24,22 @@ func (m *Machine) Answer(id PoolID) Answer {
 	if from.cfg.Mode == ActiveActive && p.Source != LastResort {
 		a.Policy = from.cfg.Policy // a last resort answers all (A5)
 	}
+	average := 0.0
+	if a.Policy == PolicyLeastLoad {
+		var known bool
+		if average, known = from.byLoad(); !known {
+			a.Policy = PolicyAll
+		}
+	}
 	for _, x := range from.Members {
 		n := from.find(x.Node, x.Replaced)
 		if n == nil {
 			continue
 		}
 		one := AnswerNode{Name: n.Name, Weight: n.cfg.Weight}
+		if a.Policy == PolicyLeastLoad {
+			one.Weight = n.weightAt(average)
+		}
 		for f := range x.In {
 			if !x.In[f] {
 				continue
@@ -84,7 +94,7 @@ func (m *Machine) horizon(p *pool) time.Duration {
 
 // nearest is how far the next change of the pool's own nodes is away.
 func (p *pool) nearest(m *Machine) time.Duration {
-	near := Forever
+	near := p.putOffNear(m.now.Boot)
 	for _, n := range p.nodes {
 		if n.taken() {
 			continue

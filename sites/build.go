@@ -38,6 +38,7 @@ func New(now Instant, cfg *Config, saved Saved) *Machine {
 		}
 		for _, p := range s.pools {
 			p.activeSince = now.Boot
+			p.resumePutOff(now)
 		}
 	}
 	return m
@@ -204,7 +205,10 @@ func (m *Machine) buildPool(s *site, i int, old *site) *pool {
 	p := &pool{SavedPool: SavedPool{Name: c.Name, Since: m.now.Wall}, activeSince: m.now.Boot}
 	for _, o := range old.pools {
 		if o.Name == c.Name {
-			*p = pool{SavedPool: o.SavedPool, activeSince: o.activeSince, said: o.said, stoodIn: o.stoodIn}
+			*p = pool{
+				SavedPool: o.SavedPool, activeSince: o.activeSince, said: o.said, stoodIn: o.stoodIn,
+				wait: o.wait,
+			}
 		}
 	}
 	p.cfg, p.site, p.index = c, s, i
@@ -232,7 +236,7 @@ func (m *Machine) index() {
 			return
 		}
 		m.subjects[t.record.subject] = t
-		if t.record.recent == Unknown {
+		if t.record.unfound() {
 			m.unknown++
 		}
 	}

@@ -55,7 +55,7 @@ func (m *Machine) buildNodes(s *site, i int, old *site) []*node {
 
 // remember takes what the same addresses have of their own.
 func (n *node) remember(old *node) {
-	n.Entitled, n.Drill, n.Outages = old.Entitled, old.Drill, old.Outages
+	n.Entitled, n.Drill, n.Outages, n.load = old.Entitled, old.Drill, old.Outages, old.load
 	if n.cfg.Quarantine.Outages > 0 {
 		n.Quarantine = old.Quarantine
 	}
@@ -173,6 +173,10 @@ func (m *Machine) Saved(i int) SavedSite {
 	for _, p := range s.pools {
 		x := p.SavedPool
 		x.Members, x.Paused = slices.Clone(x.Members), copied(x.Paused)
+		if x.PutOff != nil {
+			h := *x.PutOff
+			x.PutOff = &h
+		}
 		out.Pools = append(out.Pools, x)
 	}
 	return out

@@ -1,6 +1,9 @@
 package sites
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // absorb enters the result of a node's probes on one line: what the probes that
 // count say together, and what each says for itself (O2).
@@ -9,11 +12,13 @@ func (m *Machine) absorb(l *line, res *Result) {
 		return
 	}
 	l.heard = res.Finish
-	changed := m.followChecks(l, res)
+	changed, measured := m.followChecks(l, res)
 	before := l.recent
+	l.silent = awaited(res.Checks)
 	if outcome := l.combine(res.Checks); outcome != None {
-		outcome = l.pretend(outcome, res, m.learnt)
-		l.take(outcome, res, m.learnt)
+		spoke := l.spoke(res)
+		outcome = l.pretend(outcome, res, spoke, m.learnt)
+		l.take(outcome, res, spoke, m.learnt)
 		l.contradict(outcome, m.now.Boot)
 	} else {
 		// No probe of it has ever answered: that they fail is kept for N3 and
@@ -24,6 +29,9 @@ func (m *Machine) absorb(l *line, res *Result) {
 	}
 	if changed || l.recent != before || l.busy() || l.node.site.busy {
 		m.dirty(l.node.site)
+	}
+	if measured {
+		m.measured(l.node)
 	}
 }
 
@@ -87,6 +95,50 @@ func firstWith(checks []Check, o Outcome, otherwise Check) Check {
 	return otherwise
 }
 
+// spoke gives the moment that a success of the steering probes is evidence of:
+// of those that it takes, the earliest. 0 means the probes' own start.
+func (l *line) spoke(res *Result) time.Duration {
+	var buffer [8]time.Duration
+	said, counted, told := buffer[:0], 0, false
+	for i := range res.Checks {
+		c, p := &res.Checks[i], &l.node.cfg.Probes[i]
+		if !p.Steer || !l.Probes[p.Key].Answered {
+			continue
+		}
+		counted++
+		switch {
+		case c.Outcome != Up:
+		case c.Heard != 0:
+			said, told = append(said, c.Heard), true
+		default:
+			said = append(said, res.Start)
+		}
+	}
+	need := l.node.cfg.Require
+	if need == 0 || need > counted {
+		need = counted
+	}
+	if !told || len(said) < need {
+		return 0
+	}
+	slices.Sort(said)
+	return said[len(said)-need]
+}
+
+// awaited says whether what is not known of a node is only what it has not said
+// yet.
+func awaited(checks []Check) (yes bool) {
+	for i := range checks {
+		if c := &checks[i]; c.Outcome == Unknown {
+			if c.Cause != CauseAwaited {
+				return false
+			}
+			yes = true
+		}
+	}
+	return yes
+}
+
 func unanswered(checks []Check) Outcome {
 	for _, c := range checks {
 		if c.Outcome == Down {
@@ -98,11 +150,13 @@ func unanswered(checks []Check) Outcome {
 
 // followChecks follows each probe of a line by itself: the first success makes
 // it count, a whole threshold without one is said once, and so is the failure
-// of a probe that moves nothing. It says whether something was changed.
-func (m *Machine) followChecks(l *line, res *Result) (changed bool) {
+// of a probe that moves nothing. It says whether something was changed, and
+// whether the node's work was measured.
+func (m *Machine) followChecks(l *line, res *Result) (changed, measured bool) {
 	for i := range res.Checks {
 		c, k := &res.Checks[i], &l.checks[i]
 		k.last = *c
+		measured = k.measure(c, res.Finish) || measured
 		if !c.Expires.IsZero() && m.certificate(l, i, c) {
 			changed = true
 		}
@@ -124,7 +178,7 @@ func (m *Machine) followChecks(l *line, res *Result) (changed bool) {
 			changed = true
 		}
 	}
-	return changed
+	return changed, measured
 }
 
 func (m *Machine) followCheck(l *line, i int, res *Result) bool {

@@ -155,12 +155,13 @@ type Policy uint8
 
 // The policies.
 const (
-	PolicyAll      Policy = iota // every node in every answer, rotated
-	PolicyWeighted               // one node an answer, by weight
-	PolicyIPHash                 // one node for each client network
+	PolicyAll       Policy = iota // every node in every answer, rotated
+	PolicyWeighted                // one node an answer, by weight
+	PolicyIPHash                  // one node for each client network
+	PolicyLeastLoad               // one node an answer, by the load that is reported
 )
 
-func (p Policy) String() string { return [...]string{"all", "weighted", "ip_hash"}[p] }
+func (p Policy) String() string { return [...]string{"all", "weighted", "ip_hash", "least_load"}[p] }
 
 // DefaultPool is the name of the pool that every site has.
 const DefaultPool = "default"
@@ -174,6 +175,18 @@ type Pool struct {
 	OnEmpty OnEmpty
 	Sorry   []netip.Addr  // what OnEmptyAnswer answers (A5)
 	MinHold time.Duration // A2
+	Guard   Guard
+}
+
+// Guard puts off moves that are not due to an outage while the nodes that would
+// lose the traffic are busy (A11). The zero Guard puts nothing off.
+type Guard struct {
+	// BytesPerSecond that a node must stay under to be quiet.
+	BytesPerSecond float64
+	// Quiet is how long it must be.
+	Quiet time.Duration
+	// AtMost is how long a move is put off, whatever is carried; 0 for off.
+	AtMost time.Duration
 }
 
 // Service is a set of host names that resolve to a pool of each of its sites.

@@ -1,15 +1,18 @@
 package sites
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // pretend turns what a node in a drill has answered into the failure that the
 // drill is about (C6). What really came is kept for the drill's end.
-func (l *line) pretend(o Outcome, res *Result, learnt uint64) Outcome {
+func (l *line) pretend(o Outcome, res *Result, spoke time.Duration, learnt uint64) Outcome {
 	if l.node.Drill == nil {
 		return o
 	}
 	l.truth.check = l.check
-	l.truth.take(o, res, learnt)
+	l.truth.take(o, res, spoke, learnt)
 	if o == Up {
 		l.check = Check{Outcome: Down, Cause: "drill", Text: "drill"}
 		return Down

@@ -53,6 +53,9 @@ type driver struct {
 	// down, unknown and mute hold what people call a subject: "berlin/a",
 	// "berlin/a IPv6", "berlin/a http", "berlin resolver 10.1.0.1", "berlin".
 	down, unknown, mute map[string]bool
+	// work holds the figures of nodes, heard when they spoke last.
+	work  map[string]*Figures
+	heard map[string]time.Duration
 	// asked holds what the machine has asked for and nobody answers while
 	// "hold" is in force; only "feed" then gives results.
 	held    bool
@@ -68,6 +71,7 @@ func newDriver(t *testing.T, cfg *Config) *driver {
 	d := &driver{
 		t: t, cfg: cfg, wall: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		down: map[string]bool{}, unknown: map[string]bool{}, mute: map[string]bool{},
+		work: map[string]*Figures{}, heard: map[string]time.Duration{},
 	}
 	d.start(Saved{})
 	return d
@@ -163,6 +167,8 @@ func (d *driver) probe(s Subject) []Result {
 			*c = Check{Outcome: Unknown, Cause: "local_busy", Text: "no free descriptor"}
 		case any(d.down):
 			*c = Check{Outcome: Down, Cause: "refused", Text: "connection refused"}
+		default:
+			c.Figures, c.Heard = d.work[who], d.heard[who]
 		}
 	}
 	return []Result{res}

@@ -36,6 +36,8 @@ const (
 	Resumed               Kind = "resumed"
 	MoveHeld              Kind = "move_held"
 	MoveHeldEnded         Kind = "move_held_ended"
+	MovePutOff            Kind = "move_put_off"
+	MovePutOffEnded       Kind = "move_put_off_ended"
 	WindowSkipped         Kind = "window_skipped"
 	QuarantineStarted     Kind = "quarantine_started"
 	QuarantineEnded       Kind = "quarantine_ended"
@@ -62,7 +64,8 @@ func Kinds() []Kind {
 		FailoverOutage, FailoverSwitch, FailoverFailback, FailoverMaintenance, NodeDisabled, NodeEnabled,
 		NodeOffline, NodeOnline, ProbeNeverUp, ProbeFailed, ProbeRecovered, ProbeStale, ProbeFresh,
 		SiteDown, SiteUp, ResolverDown, ResolverUp, ControllerIsolated, ControllerReconnected, ClockSuspect,
-		PoolOutageStarted, PoolOutageResolved, Paused, Resumed, MoveHeld, MoveHeldEnded, WindowSkipped,
+		PoolOutageStarted, PoolOutageResolved, Paused, Resumed, MoveHeld, MoveHeldEnded,
+		MovePutOff, MovePutOffEnded, WindowSkipped,
 		QuarantineStarted, QuarantineEnded, MassFailure, MassFailureEnded, DrillStarted, DrillEnded, RestartLoop,
 		CertificateExpiring, CertificateRenewed,
 		ConfigReloaded, ConfigRejected, StoreFailed, StoreRecovered,

@@ -10,7 +10,7 @@ func (m *Machine) ExplainNode(name string) string {
 		return "There is no node " + name + "."
 	}
 	if n.taken() {
-		return m.explainTaken(n)
+		return m.explainTaken(n) + m.explainFigures(n)
 	}
 	var worst *line
 	for _, l := range n.lines {
@@ -19,9 +19,9 @@ func (m *Machine) ExplainNode(name string) string {
 		}
 	}
 	if worst == nil {
-		return name + " is answered and not judged: its site has no witness in its address family, so no outage can take it out."
+		return name + " is answered and not judged: its site has no witness in its address family, so no outage can take it out." + m.explainFigures(n)
 	}
-	t := m.explainDrill(n) + m.explainLine(worst)
+	t := m.explainDrill(n) + m.explainLine(worst) + m.explainWaiting(n) + m.explainFigures(n)
 	if worst.Stale != 0 {
 		t += " Its probes have given no result for " + dur(m.now.Boot-max(worst.heard, worst.awaited)) + "; nothing of it moves until they do."
 	}

@@ -56,7 +56,11 @@ func (m *Machine) ExplainPool(id PoolID) string {
 			t += " (" + p.Active + " is active)"
 		}
 	case Emergency:
-		t += ": no node of its own serves, so " + p.From + " steps in"
+		if p.PutOff != nil {
+			t += ": " + p.From + " steps in"
+		} else {
+			t += ": no node of its own serves, so " + p.From + " steps in"
+		}
 		if m.byName[p.From].Condition == SiteIsDown {
 			t += " (it cannot be seen at the moment)"
 		}
@@ -65,6 +69,9 @@ func (m *Machine) ExplainPool(id PoolID) string {
 	case Removed:
 		t += ": nothing can serve it, and its records are taken away (`on_empty: remove`) until a node answers again"
 	case Empty:
+	}
+	if p.PutOff != nil {
+		t += ". " + m.explainPutOff(p)
 	}
 	if p.Paused != nil {
 		t += ". " + m.explainPause(p)

@@ -33,6 +33,7 @@ func (m *Machine) failback(s *site, c *Command) Reply {
 			m.resume(p, c.Reason, c.By)
 		}
 		m.failbackPool(p)
+		p.freed = m.steps
 	}
 	var said []string
 	if len(back) > 0 {

@@ -57,7 +57,17 @@ type Check struct {
 	// Expires is the end of the certificate that the other side showed; zero
 	// if it showed none.
 	Expires time.Time
+	// Heard is when the node spoke last, by the clock of Instant.Boot, for a
+	// probe that asks nothing and waits to be told: an answer is evidence of
+	// that moment. 0 for a probe that asks: then it is the probe's start.
+	Heard time.Duration
+	// Figures of the node's work; nil if the probe finds out none.
+	Figures *Figures
 }
+
+// CauseAwaited is the cause of an unknown outcome where a node has not spoken
+// since the controller listens: nothing is wrong with either (N4).
+const CauseAwaited = "awaited"
 
 // Result is what came of probing a subject once.
 type Result struct {

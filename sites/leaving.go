@@ -27,6 +27,9 @@ func (s *site) open() (list []alert) {
 	}
 	for _, p := range s.pools {
 		add(p.Outage, Event{Kind: PoolOutageResolved, Pool: p.Name})
+		if p.PutOff != nil {
+			add(p.PutOff.Event, Event{Kind: MovePutOffEnded, Pool: p.Name})
+		}
 		if p.Paused != nil {
 			add(p.Paused.Event, Event{Kind: Resumed, Pool: p.Name})
 			add(p.Held, Event{Kind: MoveHeldEnded, Pool: p.Name})

@@ -50,6 +50,8 @@ type checkClock struct {
 	failStart time.Duration
 	row       int // failures in a row, or successes
 	last      Check
+	figures   *Figures      // of the last result that found something out
+	measured  time.Duration // when that was
 }
 
 // judged says whether outages may move the line at all (N9).

@@ -156,7 +156,7 @@ func (m *Machine) restartClocks() {
 			}
 		}
 		for _, p := range s.pools {
-			p.activeSince = now
+			p.activeSince, p.calm = now, false
 		}
 		m.dirty(s)
 	}
@@ -190,7 +190,7 @@ func (m *Machine) result(res *Result) {
 	if m.now.Suspect {
 		distrust(res)
 	}
-	was := to.record.recent == Unknown
+	was := to.record.unfound()
 	if to.line != nil {
 		m.absorb(to.line, res)
 		if to.twin != nil {
@@ -202,7 +202,7 @@ func (m *Machine) result(res *Result) {
 	if to.record.stuck {
 		m.dirty(to.site)
 	}
-	if is := to.record.recent == Unknown; is != was {
+	if is := to.record.unfound(); is != was {
 		full := m.unknown == len(m.subjects)
 		if is {
 			m.unknown++
@@ -226,7 +226,7 @@ func (m *Machine) blinded(res *Result) {
 func (m *Machine) witness(to *subject, res *Result) {
 	r := to.record
 	before := r.last
-	if !r.take(res.Checks[0].Outcome, res, m.learnt) {
+	if !r.take(res.Checks[0].Outcome, res, 0, m.learnt) {
 		return
 	}
 	r.heard, r.check = res.Finish, res.Checks[0]

@@ -17,6 +17,9 @@ type node struct {
 	// drilled is the Step that has ended the last drill.
 	drilled uint64
 	begun   int // lines that began to fail at the time that the brake looks at
+	// load is the one that counts for the policy least_load; nil if it is not
+	// known (A8).
+	load *float64
 }
 
 func (n *node) disabled() bool   { return n.Disabled != nil }

@@ -44,16 +44,23 @@ func (m *Machine) choose(p *pool) (*node, [families]bool) {
 // earlier gives the node in front of the active one that takes over again by
 // itself, if there is one. After min_hold that is any that is up and may fail
 // back by itself; with `failback: manual` only one that an operator has put
-// back. None does while an operator has switched to the active one (C2).
+// back. None does while an operator has switched to the active one (C2), and while
+// the guard puts that off (A11).
 func (m *Machine) earlier(p *pool, cur *node) *node {
-	if m.now.Boot < p.activeSince+p.cfg.MinHold || p.Paused != nil && p.Paused.Switch {
+	if p.Paused != nil && p.Paused.Switch {
 		return nil
 	}
 	for _, n := range p.nodes {
-		if n.Name == cur.Name {
+		switch {
+		case n.Name == cur.Name:
 			return nil
-		}
-		if n.steady() && (n.Entitled || n.cfg.Failback == FailbackAuto && !p.frozen(m)) {
+		case !n.steady() || !n.Entitled && (n.cfg.Failback != FailbackAuto || p.frozen(m)):
+		case m.now.Boot < p.activeSince+p.cfg.MinHold:
+			p.waiting, p.waitsFor = p.PutOff != nil, n.Name // min_hold began anew meanwhile (O5)
+			return nil
+		case m.putOff(p, []*node{cur}, n.Name):
+			return nil
+		default:
 			return n
 		}
 	}

@@ -24,6 +24,7 @@ type pool struct {
 	hint int
 	// touched is the Step that has named the pool last.
 	touched uint64
+	wait    // of a move that the guard puts off
 }
 
 // spoken is what events about a pool compare.
@@ -71,6 +72,7 @@ func (m *Machine) decide() {
 			m.touch(p)
 			m.report(p)
 			m.judgeHeld(p)
+			m.judgePutOff(p)
 		}
 		for _, d := range s.dependents {
 			for _, p := range d.pools {
@@ -119,7 +121,8 @@ func (m *Machine) decideSite(s *site, at int) {
 // decidePool gives the pool its answer (A1 to A5).
 func (m *Machine) decidePool(p *pool) {
 	before := p.SavedPool
-	if members, active := m.own(p); len(members) > 0 {
+	p.waiting = false
+	if members, active := m.own(p); len(members) > 0 && !m.awaitReturn(p) {
 		if p.Active != active {
 			p.Active, p.activeSince = active, m.now.Boot
 		}

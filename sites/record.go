@@ -16,7 +16,8 @@ type record struct {
 	// what it said.
 	recent      Outcome
 	recentStart time.Duration
-	// upStart and upFinish are those of the last probe that answered.
+	// upStart and upFinish are those of the last probe that answered; upStart is
+	// the moment that its answer is evidence of ([Check.Heard]).
 	upStart, upFinish time.Duration
 	// learnt and upLearnt count, over all results, when the last that counted
 	// and the last that answered came: two that bear the same time are still
@@ -32,12 +33,20 @@ type record struct {
 	interval time.Duration
 	timeout  time.Duration
 	check    Check
+	// silent: what is waited to be told of has not come yet, and nothing else of
+	// the subject could not be found out.
+	silent bool
 }
 
 // take enters an outcome, and says whether it counts. A result that is older
-// than the last is dropped (O1).
-func (r *record) take(o Outcome, res *Result, learnt uint64) bool {
-	if res.Start < r.notBefore || (r.last != None && res.Start < r.start) {
+// than the last is dropped (O1). spoke is what an answer is evidence of, where
+// that is not the probe's start; else 0.
+func (r *record) take(o Outcome, res *Result, spoke time.Duration, learnt uint64) bool {
+	told := o == Up && spoke != 0
+	if !told {
+		spoke = res.Start
+	}
+	if res.Start < r.notBefore || o == Up && spoke < r.notBefore || (r.last != None && res.Start < r.start) {
 		return false
 	}
 	if r.recent == None || res.Start >= r.recentStart {
@@ -46,14 +55,15 @@ func (r *record) take(o Outcome, res *Result, learnt uint64) bool {
 	if o != Up && o != Down {
 		return true
 	}
-	if r.last == o {
-		r.row++
-	} else {
+	switch {
+	case r.last != o:
 		r.last, r.row, r.rowStart = o, 1, res.Start
+	case !told || spoke > r.upStart:
+		r.row++ // the same word of a node counts once (O4)
 	}
 	r.start, r.finish, r.learnt = res.Start, res.Finish, learnt
 	if o == Up {
-		r.upStart, r.upFinish, r.upLearnt = res.Start, res.Finish, learnt
+		r.upStart, r.upFinish, r.upLearnt = spoke, res.Finish, learnt
 	}
 	return true
 }
@@ -72,6 +82,10 @@ func (r *record) forget(now time.Duration) {
 		notBefore: now, awaited: now,
 	}
 }
+
+// unfound says whether it could not be found out for a reason of the
+// controller's own whether the subject answers (O1, N4).
+func (r *record) unfound() bool { return r.recent == Unknown && !r.silent }
 
 // answers says whether the last finished probe came back up (N12). One whose
 // probe loop is stuck is as one that could not be found out (S5).

@@ -20,6 +20,10 @@ func (d *driver) do(what string) {
 		for _, set := range marks {
 			delete(set, about)
 		}
+	case "load":
+		d.load(about)
+	case "spoke":
+		d.heard[about] = d.now
 	case "see":
 		for x := range strings.SplitSeq(about, ", ") {
 			d.seen = append(d.seen, d.see(x))

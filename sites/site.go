@@ -56,6 +56,9 @@ func (m *Machine) evaluate(s *site) {
 	for i := range len(s.nodes) {
 		n := s.nodes[i]
 		m.watch(n)
+		if n.load != nil {
+			m.weigh(n) // what is known of it may be too old by now
+		}
 		for _, l := range n.lines {
 			switch {
 			case l == nil || n.disabled():
@@ -177,7 +180,7 @@ func (s *site) nodesSince(from time.Duration) (answering, none bool) {
 				continue
 			}
 			switch r := l.truly(); {
-			case r.recent == None || r.recentStart < from:
+			case r.recent == None || r.recentStart < from || r.recent == Up && r.upStart < from:
 				waiting = true
 			case r.recent == Up:
 				answering = true

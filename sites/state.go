@@ -160,6 +160,17 @@ type SavedPool struct {
 	Held uint64 `json:"held,omitempty"`
 	// Outage is the event of a pool with nothing left.
 	Outage uint64 `json:"outage,omitempty"`
+	// PutOff is a move that the guard puts off (A11).
+	PutOff *PutOff `json:"put_off,omitempty"`
+}
+
+// PutOff is a move that waits for the traffic to end (A11).
+type PutOff struct {
+	// To is the node that is to take over; "" for the pool's own nodes in the
+	// place of an emergency site.
+	To    string    `json:"to,omitempty"`
+	Since time.Time `json:"since"`
+	Event uint64    `json:"event,omitempty"`
 }
 
 // Member is a node in an answer, with the families that it gives.

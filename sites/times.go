@@ -89,6 +89,7 @@ func (m *Machine) settleTimes(s *site) {
 		if p.cfg.MinHold > 0 && p.cfg.Mode == ActivePassive {
 			at(p.activeSince + p.cfg.MinHold)
 		}
+		m.putOffTimes(p, at)
 	}
 	m.windowTimes(s, until)
 }
@@ -132,6 +133,11 @@ func (m *Machine) lineTimes(l *line, at func(time.Duration)) {
 	s := l.node.site
 	if l.Stale == 0 {
 		at(l.staleAt())
+	}
+	if l.node.load != nil {
+		for i := range l.checks {
+			at(l.checks[i].measured + l.lasts())
+		}
 	}
 	if l.node.taken() {
 		return

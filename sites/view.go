@@ -99,6 +99,8 @@ type NodeView struct {
 	// in sight.
 	Next  time.Time  `json:"next,omitzero"`
 	Lines []LineView `json:"lines"`
+	// Figures of its work, where a probe finds them out.
+	Figures *Figures `json:"figures,omitempty"`
 }
 
 // LineView is what people are shown of a node on one line.
@@ -131,8 +133,10 @@ type PoolView struct {
 	IPv6   []netip.Addr `json:"ipv6,omitempty"`
 	Paused *Hold        `json:"paused,omitempty"`
 	// Braked: a mass failure holds the pool (A10).
-	Braked  bool   `json:"braked,omitempty"`
-	Explain string `json:"explain"`
+	Braked bool `json:"braked,omitempty"`
+	// PutOff: a move that is not due to an outage waits for its traffic (A11).
+	PutOff  *PutOffView `json:"put_off,omitempty"`
+	Explain string      `json:"explain"`
 }
 
 // View gives what people are shown of the sites, as of the last Step. It shares
@@ -156,7 +160,7 @@ func (m *Machine) View() []SiteView {
 			a := m.Answer(id)
 			v.Pools = append(v.Pools, PoolView{
 				Name: p.Name, Mode: p.cfg.Mode.String(), Serves: a.String(), Active: p.Active, Since: p.Since,
-				IPv4: a.IPv4, IPv6: a.IPv6, Paused: copied(p.Paused), Braked: p.braked(m),
+				IPv4: a.IPv4, IPv6: a.IPv6, Paused: copied(p.Paused), Braked: p.braked(m), PutOff: m.viewPutOff(p),
 				Explain: m.ExplainPool(id),
 			})
 		}
@@ -170,6 +174,9 @@ func (m *Machine) viewNode(n *node) NodeView {
 		Name: n.Name, Word: n.word(), Measured: n.measured(), Answers: !n.disabled() && n.answers(), Addresses: n.answered(),
 		Ordered: copied(n.ordered()), Drill: copied(n.Drill), Quarantine: n.Quarantine != 0,
 		Explain: m.ExplainNode(n.site.Name + "/" + n.Name),
+	}
+	if f := n.figures(m.now.Boot); !f.none() {
+		v.Figures = &f
 	}
 	if at, ok := m.nextMove(n); ok {
 		v.Next = m.wallAt(at)

@@ -99,6 +99,13 @@ type DNSStatus struct {
 	Queries   uint64            `json:"queries"`
 	Unmatched uint64            `json:"unmatched"`
 	Strangers []string          `json:"strangers,omitempty"`
+	// Signed lists the zones that are signed, Secondaries those that are told of
+	// changes.
+	Signed      []SignedZone      `json:"signed,omitempty"`
+	Secondaries []SecondaryStatus `json:"secondaries,omitempty"`
+	// ClockBehind says that the clock cannot be right, so that validators may refuse
+	// what is signed.
+	ClockBehind bool `json:"clock_behind,omitempty"`
 }
 
 // HTTPStatus is about the listener of the API, the metrics and the pages.

@@ -78,6 +78,8 @@ var roles = map[string]auth.Role{
 	"POST /api/v1/logout":      anybody,
 	"GET /api/v1/session":      anybody,
 	"GET /api/v1/openapi.json": anybody,
+	// Its login is the node's token.
+	"POST /api/v1/heartbeat/{site}/{node}": anybody,
 
 	"GET /api/v1/status":                auth.Viewer,
 	"GET /api/v1/explain":               auth.Viewer,

@@ -27,6 +27,8 @@ type Deps struct {
 	// has some stored (nil removes one) and waits for nothing; nil keeps none.
 	Replies     map[string][]byte
 	KeepReplies func(map[string][]byte)
+	// Heartbeats takes the reports of nodes; nil where none reports.
+	Heartbeats Heartbeats
 }
 
 // maxBody of a request.
@@ -40,6 +42,7 @@ type Handler struct {
 	patterns []string // of all routes
 	replies  *replies
 	streams  chan struct{} // a place for each
+	wrong    failures      // heartbeats with a wrong token
 
 	ending    chan struct{} // closed: streams end
 	endingOne sync.Once
@@ -56,6 +59,7 @@ type Handler struct {
 //	POST /api/v1/commands             [CommandRequest] to [CommandReply]; 409 for what is refused
 //	POST /api/v1/probe/{site}/{node}  [ProbeReport]
 //	POST /api/v1/reload, /-/reload    [ReloadReport]; 422 for a faulty configuration
+//	POST /api/v1/heartbeat/{site}/{node}  a node's own report ([probes.Report]); 204
 //	GET  /-/healthy, /-/ready         [Healthful]; 503 with what is missing
 //	POST /api/v1/login                [LoginRequest] to [SessionView], with a cookie
 //	POST /api/v1/logout               everywhere
@@ -73,21 +77,23 @@ func NewHandler(d Deps) *Handler {
 	}
 	h.replies.restore(d.Replies, time.Now())
 	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /api/v1/status":                h.status,
-		"GET /api/v1/explain":               h.explain,
-		"GET /api/v1/events":                h.events,
-		"GET /api/v1/events/stream":         h.stream,
-		"GET /api/v1/history/{site}":        h.history,
-		"GET /api/v1/history/{site}/{node}": h.history,
-		"POST /api/v1/commands":             h.command,
-		"POST /api/v1/probe/{site}/{node}":  h.probe,
-		"POST /api/v1/reload":               h.reload,
-		"POST /-/reload":                    h.reload,
-		"GET /-/healthy":                    h.healthy,
-		"GET /-/ready":                      h.ready,
-		"POST /api/v1/login":                h.login,
-		"POST /api/v1/logout":               h.logout,
-		"GET /api/v1/session":               h.session,
+		"GET /api/v1/status":                   h.status,
+		"GET /api/v1/explain":                  h.explain,
+		"GET /api/v1/events":                   h.events,
+		"GET /api/v1/events/stream":            h.stream,
+		"GET /api/v1/history/{site}":           h.history,
+		"GET /api/v1/history/{site}/{node}":    h.history,
+		"POST /api/v1/commands":                h.command,
+		"POST /api/v1/probe/{site}/{node}":     h.probe,
+		"POST /api/v1/reload":                  h.reload,
+		"POST /-/reload":                       h.reload,
+		"GET /-/healthy":                       h.healthy,
+		"GET /-/ready":                         h.ready,
+		"POST /api/v1/login":                   h.login,
+		"POST /api/v1/logout":                  h.logout,
+		"GET /api/v1/session":                  h.session,
+		"GET /api/v1/openapi.json":             h.openapi,
+		"POST /api/v1/heartbeat/{site}/{node}": h.heartbeat,
 	} {
 		h.patterns = append(h.patterns, pattern)
 		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -163,7 +169,7 @@ func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.Problems, s.Config.Warnings = listed(s.Problems), listed(s.Config.Warnings)
-	s.Sites, s.Services = listed(s.Sites), listed(s.Services)
+	s.Sites, s.Services = listedSites(s.Sites), listedServices(s.Services)
 	writeJSON(w, s)
 	return nil
 }

@@ -75,7 +75,7 @@ func (h *Handler) Enter(w http.ResponseWriter, r *http.Request, user, password s
 	case errors.Is(err, auth.ErrBusy):
 		return in, problem(http.StatusServiceUnavailable, "%v", err)
 	case errors.Is(err, auth.ErrWrong):
-		h.Log.Warn("a login failed", "source", c.Source)
+		h.Log.Warn("a login failed", "from", c.Source)
 		return in, problem(http.StatusUnauthorized, "%v", err)
 	case err != nil:
 		return in, problemOf(err)
@@ -83,7 +83,7 @@ func (h *Handler) Enter(w http.ResponseWriter, r *http.Request, user, password s
 	// Another session that the browser had has no use any more.
 	h.Gate.Logout(c.Login, false)
 	setCookie(w, c, secret, int(auth.SessionTime/time.Second))
-	h.Log.Info("logged in", "user", in.Name, "source", c.Source)
+	h.Log.Info("logged in", "user", in.Name, "from", c.Source)
 	return in, nil
 }
 

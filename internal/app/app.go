@@ -6,6 +6,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/engine"
 	"github.com/dnsteer/dnsteer/internal/history"
+	"github.com/dnsteer/dnsteer/internal/metrics"
 	"github.com/dnsteer/dnsteer/internal/sdnotify"
 	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/internal/version"
@@ -61,12 +63,14 @@ type App struct {
 	keeper   *keeper
 	loop     *loop
 	runner   *probes.Runner
+	beats    *probes.Heartbeats
 	names    *names
 	hub      *hub
 	past     past
 	api      *api.Handler
 	control  control
 	web      web
+	metrics  *metrics.Set
 	pulse    *pulse
 	// beside has the goroutines that end with life.
 	beside sync.WaitGroup
@@ -120,7 +124,10 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	}
 	a.judge = clock.Judge{BuildDate: version.Built(), LastEvent: state.Wall}
 	a.cfg.Store(cfg)
-	if a.names, err = newNames(cfg, state.Serials, a.log); err != nil {
+	if a.metrics, err = metrics.New(a, a.log); err != nil {
+		return state, fmt.Errorf("prepare the metrics: %w", err)
+	}
+	if a.names, err = newNames(cfg, state.Serials, a.judge, a.log); err != nil {
 		return state, err
 	}
 	commit := a.store.Commit
@@ -129,7 +136,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	}
 	a.loop = (&loop{
 		now: a.instant, start: a.probe, publish: a.names.publish, tell: a.tell,
-		learn: a.learn, alive: a.pulse.beat, pace: a.pulse.every,
+		learn: a.learn, decided: a.metrics.Decided, alive: a.pulse.beat, pace: a.pulse.every,
 	}).ready()
 	a.keeper = &keeper{
 		commit: commit, stored: a.hub.stored, serials: a.names.serials, loop: a.loop, log: a.log, failing: report.Alarming(),
@@ -141,8 +148,11 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	a.keeper.use(&cfg.Sites)
 	a.loop.record = a.keeper.record
 	a.loop.engine = engine.New(a.instant(), &cfg.Sites, saved, seed(cfg.Instance))
+	a.beats = probes.NewHeartbeats(clock.Boot)
+	a.beats.Use(cfg.Heartbeats())
+	a.loop.blind = a.beats.Restart
 	a.runner = probes.NewRunner(probes.RunnerConfig{
-		Now: clock.Boot, Deliver: a.loop.deliver, Limit: a.room(cfg), Log: a.log,
+		Now: clock.Boot, Deliver: a.loop.deliver, Limit: a.room(cfg), Log: a.log, Heartbeats: a.beats,
 	})
 	a.keeper.start()
 	a.prepareAPI(state.Values)
@@ -168,6 +178,7 @@ func (a *App) probe(run probes.Run) { a.runner.Start(run, a.cfg.Load().Probers(r
 // tell hands events on to readers and to the log.
 func (a *App) tell(events []sites.Event) {
 	a.hub.send(events)
+	a.metrics.Happened(events)
 	for i := range events {
 		e := &events[i]
 		level := slog.LevelInfo

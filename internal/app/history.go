@@ -64,6 +64,9 @@ func (a *App) track() { a.past.track(a.loop.engine.Machine(), &a.cfg.Load().Site
 // learn keeps the results of a turn for those who ask later.
 func (a *App) learn(now sites.Instant, done []engine.Finished, subjects bool) {
 	a.past.learn(now, done)
+	for i := range done {
+		a.metrics.Probed(&done[i].Result)
+	}
 	if subjects {
 		a.track()
 	}

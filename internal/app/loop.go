@@ -42,6 +42,11 @@ type loop struct {
 	// learn keeps the results of a turn, and is told when other subjects are
 	// probed from now on. It does not wait either.
 	learn func(now sites.Instant, done []engine.Finished, subjects bool)
+	// decided is told how long a change of answers took, from when it was due.
+	decided func(time.Duration)
+	// blind is told when the controller was blind until now, before anything is
+	// asked (O5); it may be nil.
+	blind func()
 	// alive is told after each turn of run that the loop turns, at least every
 	// pace.
 	alive func()
@@ -151,9 +156,12 @@ func (l *loop) first(in engine.Input) []probes.Run {
 // turn is one turn: what has happened goes in, what follows is carried out. The
 // answers come first.
 func (l *loop) turn(in engine.Input) *sites.Reply {
-	now := l.now()
+	due, now := l.engine.Next(), l.now()
 	t := l.engine.Turn(now, in)
 	l.follow(now, t)
+	if len(t.Touched) > 0 && l.decided != nil {
+		l.decided(l.now().Boot - min(due, now.Boot))
+	}
 	l.learn(now, in.Done, t.Subjects)
 	if t.Reply == nil {
 		return nil
@@ -164,6 +172,9 @@ func (l *loop) turn(in engine.Input) *sites.Reply {
 
 func (l *loop) follow(now sites.Instant, t engine.Turn) {
 	m := l.engine.Machine()
+	if t.Blind && l.blind != nil {
+		l.blind()
+	}
 	l.publish(m, t.Touched)
 	for _, run := range t.Runs {
 		l.start(run)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/dnsteer/dnsteer/dnsserver"
+	"github.com/dnsteer/dnsteer/internal/clock"
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -23,6 +24,7 @@ type names struct {
 	last  map[sites.PoolID]sites.Answer
 
 	secret dnsserver.Secret // of DNS cookies; nil has the server make one
+	judge  clock.Judge      // of the clock that signatures are made by
 
 	mu     sync.Mutex
 	server *dnsserver.Server // nil if there is none
@@ -33,8 +35,8 @@ type names struct {
 	serving sync.WaitGroup
 }
 
-func newNames(cfg *config.Config, stored map[string]uint32, log *slog.Logger) (*names, error) {
-	n := &names{log: log, sites: cfg.Sites.Sites, last: make(map[sites.PoolID]sites.Answer), stored: map[string]uint32{}}
+func newNames(cfg *config.Config, stored map[string]uint32, judge clock.Judge, log *slog.Logger) (*names, error) {
+	n := &names{log: log, judge: judge, sites: cfg.Sites.Sites, last: make(map[sites.PoolID]sites.Answer), stored: map[string]uint32{}}
 	maps.Copy(n.stored, stored)
 	secret, err := cookieSecret(cfg.StatePath)
 	if err != nil {
@@ -44,16 +46,27 @@ func newNames(cfg *config.Config, stored map[string]uint32, log *slog.Logger) (*
 	if cfg.DNS == nil {
 		return n, nil
 	}
-	s, err := n.make(cfg.DNS)
+	s, err := n.make(cfg)
 	n.server = s
 	return n, err
 }
 
-func (n *names) make(cfg *dnsserver.Config) (*dnsserver.Server, error) {
+func (n *names) make(cfg *config.Config) (*dnsserver.Server, error) {
+	keyed, err := withKeys(cfg, n.log)
+	if err != nil {
+		return nil, err
+	}
 	n.mu.Lock()
 	serials := maps.Clone(n.stored)
 	n.mu.Unlock()
-	s, err := dnsserver.New(cfg, dnsserver.Options{Log: n.log, Serials: serials, CookieSecret: n.secret})
+	earliest := n.judge.BuildDate
+	if n.judge.LastEvent.After(earliest) {
+		earliest = n.judge.LastEvent
+	}
+	s, err := dnsserver.New(keyed, dnsserver.Options{
+		Log: n.log, Serials: serials, CookieSecret: n.secret,
+		Earliest: earliest, Trust: func() bool { _, cause := n.judge.Now(); return cause == "" },
+	})
 	if err != nil {
 		return nil, fmt.Errorf("prepare the DNS server: %w", err)
 	}
@@ -172,10 +185,13 @@ func (n *names) prepare(cfg *config.Config) (*renaming, error) {
 	switch {
 	case cfg.DNS == nil:
 	case s != nil:
-		r.change, err = s.Prepare(cfg.DNS)
+		var keyed *dnsserver.Config
+		if keyed, err = withKeys(cfg, n.log); err == nil {
+			r.change, err = s.Prepare(keyed)
+		}
 	default:
 		n.serving.Wait() // the one that left may hold the port for a moment
-		if r.fresh, err = n.make(cfg.DNS); err == nil {
+		if r.fresh, err = n.make(cfg); err == nil {
 			err = r.fresh.Listen()
 		}
 	}

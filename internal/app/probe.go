@@ -67,7 +67,7 @@ type observed struct {
 // probeOnce asks a target by all its probers at once, each with an observer of
 // its own.
 func (a *App) probeOnce(ctx context.Context, probers []probes.Prober, t sites.Target) []observed {
-	ctx, cancel := context.WithTimeout(ctx, t.Timeout)
+	ctx, cancel := context.WithTimeout(probes.Listen(ctx, a.beats), t.Timeout)
 	defer cancel()
 	found := make([]observed, len(probers))
 	var all sync.WaitGroup

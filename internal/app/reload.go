@@ -141,6 +141,7 @@ func (a *App) unchanged(ctx context.Context, cfg *config.Config) error {
 // fail.
 func (a *App) swap(cfg *config.Config, names *renaming, room int, text string) {
 	a.cfg.Store(cfg)
+	a.beats.Use(cfg.Heartbeats())
 	a.runner.SetLimit(room)
 	a.keeper.use(&cfg.Sites)
 	now := a.instant()

@@ -63,6 +63,7 @@ func (n *names) status() *api.DNSStatus {
 	for _, x := range stats.Strangers {
 		st.Strangers = append(st.Strangers, fmt.Sprintf("%s (%d)", x.Addr, x.Count))
 	}
+	namesStatus(st, &stats)
 	return st
 }
 
@@ -98,6 +99,7 @@ func problems(st *api.Status) []string {
 			}
 		}
 	}
+	list = append(list, namesProblems(st.DNS)...)
 	if st.Store.Error != "" {
 		add("The state cannot be stored: %s", st.Store.Error)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dnsteer/dnsteer/dnsserver"
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/auth"
 	"github.com/dnsteer/dnsteer/internal/config"
@@ -44,9 +45,17 @@ func (a *App) prepareAPI(values map[store.Kind]map[string][]byte) {
 	gate := auth.NewGate(auth.Options{Now: time.Now, Stored: values[sessionValues], Keep: a.keepValues(sessionValues)})
 	a.api = api.NewHandler(api.Deps{
 		Reader: a, Operator: a, Historian: a, Health: a, Log: a.log, Gate: gate,
-		Replies: values[replyValues], KeepReplies: a.keepValues(replyValues),
+		Replies: values[replyValues], KeepReplies: a.keepValues(replyValues), Heartbeats: a.beats,
 	})
-	a.web.Server = httpd.New(httpd.Options{API: a.api, Gate: gate, Log: a.log})
+	a.web.Server = httpd.New(httpd.Options{API: a.api, Gate: gate, Metrics: a.metrics.Handler(), Log: a.log})
+}
+
+// DNS gives the counts of the DNS server ([metrics.Source]).
+func (a *App) DNS() (stats dnsserver.Stats, ok bool) {
+	if s := a.names.get(); s != nil {
+		return s.Stats(), true
+	}
+	return stats, false
 }
 
 // keepValues gives what has values of a kind stored, without waiting.
@@ -65,7 +74,11 @@ func (a *App) openWeb() {
 	}
 	a.log.Error("the API is served by the socket alone until its address can be had", "error", err)
 	a.beside.Go(func() {
-		tick := time.NewTicker(controlRetry)
+		every := controlRetry
+		if a.opt.watchEvery != 0 {
+			every = a.opt.watchEvery
+		}
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {

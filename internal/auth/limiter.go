@@ -16,12 +16,15 @@ const (
 	forgetAfter = 30 * time.Minute
 	// maxTracked bounds the memory of an attack from everywhere.
 	maxTracked = 8192
+	// sweepEvery bounds what forgetting costs while that attack lasts.
+	sweepEvery = time.Minute
 )
 
 // limiter counts failures by key.
 type limiter struct {
 	mu    sync.Mutex
 	byKey map[string]*failures
+	swept time.Time
 }
 
 type failures struct {
@@ -72,9 +75,12 @@ func (l *limiter) makeRoom(now time.Time) {
 	if len(l.byKey) < maxTracked {
 		return
 	}
-	for k, f := range l.byKey {
-		if now.Sub(f.last) > forgetAfter {
-			delete(l.byKey, k)
+	if now.Sub(l.swept) > sweepEvery {
+		l.swept = now
+		for k, f := range l.byKey {
+			if now.Sub(f.last) > forgetAfter {
+				delete(l.byKey, k)
+			}
 		}
 	}
 	if len(l.byKey) < maxTracked {

@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"bytes"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
@@ -93,19 +92,7 @@ func ParsePasswordHash(text string) (PasswordHash, error) {
 		h.bcrypt = []byte(text)
 		return h, nil
 	}
-	version, salt, key := 0, "", ""
-	parts := strings.Split(text, "$")
-	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" {
-		return PasswordHash{}, errHash
-	}
-	salt, key = parts[4], parts[5]
-	if _, err := fmt.Sscanf(parts[2]+" "+parts[3], "v=%d m=%d,t=%d,p=%d", &version, &h.memory, &h.passes, &h.lanes); err != nil || version != argon2.Version {
-		return PasswordHash{}, errHash
-	}
-	var err, err2 error
-	h.salt, err = base64.RawStdEncoding.Strict().DecodeString(salt)
-	h.key, err2 = base64.RawStdEncoding.Strict().DecodeString(key)
-	if err != nil || err2 != nil || len(h.salt) < 8 || len(h.salt) > 64 || len(h.key) < 16 || len(h.key) > 64 || h.memory == 0 || h.passes == 0 || h.lanes == 0 {
+	if !h.argon(text) {
 		return PasswordHash{}, errHash
 	}
 	if h.memory > maxMemory || h.passes > maxPasses || h.lanes > maxLanes {
@@ -113,6 +100,23 @@ func ParsePasswordHash(text string) (PasswordHash, error) {
 			h.memory, h.passes, h.lanes, maxMemory, maxPasses, maxLanes)
 	}
 	return h, nil
+}
+
+// argon reads $argon2id$v=19$m=…,t=…,p=…$salt$key and says whether it is that.
+func (h *PasswordHash) argon(text string) bool {
+	parts := strings.Split(text, "$")
+	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" {
+		return false
+	}
+	version := 0
+	if _, err := fmt.Sscanf(parts[2]+" "+parts[3], "v=%d m=%d,t=%d,p=%d", &version, &h.memory, &h.passes, &h.lanes); err != nil || version != argon2.Version {
+		return false
+	}
+	var badSalt, badKey error
+	h.salt, badSalt = base64.RawStdEncoding.Strict().DecodeString(parts[4])
+	h.key, badKey = base64.RawStdEncoding.Strict().DecodeString(parts[5])
+	return badSalt == nil && badKey == nil && len(h.salt) >= 8 && len(h.salt) <= 64 && len(h.key) >= 16 && len(h.key) <= 64 &&
+		h.memory > 0 && h.passes > 0 && h.lanes > 0
 }
 
 // verify says whether it is the hash of the password. It costs what the hash
@@ -124,9 +128,6 @@ func (h *PasswordHash) verify(password []byte) bool {
 	if h.bcrypt != nil {
 		return len(password) <= bcryptMax && bcrypt.CompareHashAndPassword(h.bcrypt, password) == nil
 	}
-	got := argon2.IDKey(password, h.salt, h.passes, h.memory, h.lanes, uint32(len(h.key))) //nolint:gosec // at most 64
+	got := argon2.IDKey(password, h.salt, h.passes, h.memory, h.lanes, uint32(len(h.key)))
 	return subtle.ConstantTimeCompare(got, h.key) == 1
 }
-
-// same says whether two are the same hash.
-func (h *PasswordHash) same(o *PasswordHash) bool { return bytes.Equal([]byte(h.text), []byte(o.text)) }

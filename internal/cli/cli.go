@@ -174,7 +174,7 @@ Exit codes: 0 done, 1 failed or refused, 2 wrong use, 3 configuration invalid,
 		c.healthCommand())
 	group("act", c.maintenanceCommand(), c.disableCommand(), c.enableCommand(), c.failbackCommand(),
 		c.pauseCommand(), c.resumeCommand(), c.switchCommand(), c.drillCommand(), c.releaseCommand(), c.reloadCommand())
-	group("try", c.checkCommand(), c.rehearseCommand(), c.schemaCommand())
+	group("try", c.checkCommand(), c.rehearseCommand(), c.schemaCommand(), c.dnssecCommand())
 	group("secrets", c.hashPasswordCommand(), c.tokenCommand())
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(helpCommand())

@@ -90,8 +90,9 @@ func reference() string {
 	p("# Commands\n\nMade from the commands themselves: `dnsteer COMMAND --help` says the same.\n")
 	p("The commands that ask the running controller, or tell it something, talk to it over")
 	p("the socket `dnsteer.sock` in the folder `state.path` of the configuration. Whoever may")
-	p("connect to it (its owner and its group) may do everything. Data is written to the")
-	p("standard output, messages to the standard error.\n")
+	p("connect to it (its owner and its group) may do everything. With `--url` they talk to the")
+	p("[HTTP listener](http.md), with a token. Data is written to the standard output, messages")
+	p("to the standard error.\n")
 	p("| exit code | meaning |\n|---|---|\n| 0 | done |\n| 1 | failed or refused |\n| 2 | wrong use |\n| 3 | configuration invalid |\n| 4 | unhealthy |\n")
 	p("Flags of all commands:\n\n```text\n%s```\n", root.PersistentFlags().FlagUsagesWrapped(width))
 	for _, g := range root.Groups() {

@@ -19,6 +19,7 @@ import (
 type order struct {
 	end, force, all bool
 	lasting, reason string
+	drain           string
 }
 
 func (o *order) reasonFlag(cmd *cobra.Command) {
@@ -42,8 +43,8 @@ func (o *order) startOrEnd(start, end sites.Verb) (sites.Verb, error) {
 	switch {
 	case !o.end:
 		return start, nil
-	case o.lasting != "" || o.force:
-		return "", &exit{wrongUse, errors.New("--end goes with neither --for nor --force")}
+	case o.lasting != "" || o.force || o.drain != "":
+		return "", &exit{wrongUse, errors.New("--end goes with none of --for, --force and --drain")}
 	default:
 		return end, nil
 	}
@@ -58,8 +59,14 @@ func (c *commands) maintenanceCommand() *cobra.Command {
 		Short: "Take a node, or all of a site, out of DNS for work on it",
 		Long: `Take a node, or all of a site, out of DNS for work on it, or put it back with
 --end. It is watched meanwhile; after the end it comes back as soon as it
-answers. What would leave a pool without a node is refused, unless forced.`,
+answers. What would leave a pool without a node is refused, unless forced.
+
+With --drain the command then waits until no session is open on it any more and
+caches have forgotten it, and says meanwhile how many are. It exits with 1 when
+the time has passed before, or when no probe (haproxy, heartbeat) finds out how
+many sessions there are. The node stays in maintenance either way.`,
 		Example: `  dnsteer maintenance berlin/a --for 2h --reason "new kernel"
+  dnsteer maintenance berlin/a --drain 5m
   dnsteer maintenance berlin/a --end`,
 		Args: takes(1, 1, "SITE or SITE/NODE"), ValidArgsFunction: c.complete(offerSites | offerNodes),
 	}
@@ -68,9 +75,13 @@ answers. What would leave a pool without a node is refused, unless forced.`,
 		if err != nil {
 			return err
 		}
+		if o.drain != "" {
+			return c.maintainDrained(ctx, client, args[0], &o)
+		}
 		return c.node(ctx, client, verb, args[0], &o)
 	})
 	o.endFlag(cmd)
+	cmd.Flags().StringVar(&o.drain, "drain", "", "wait up to a `duration` such as 5m for its sessions to end")
 	o.forFlag(cmd)
 	o.reasonFlag(cmd)
 	o.forceFlag(cmd, forceEmpty)
@@ -185,26 +196,35 @@ func (c *commands) node(ctx context.Context, client *api.Client, verb sites.Verb
 	return c.command(ctx, client, sites.Command{Verb: verb, Site: site, Node: node}, o)
 }
 
-// command sends a command; a refusal is an error.
+// command sends a command and prints the reply; a refusal is an error.
 func (c *commands) command(ctx context.Context, client *api.Client, out sites.Command, o *order) error {
+	text, err := c.send(ctx, client, out, o)
+	if err != nil {
+		return err
+	}
+	return c.print(api.CommandReply{Text: text}, func(p *printer) { p.para("", text) })
+}
+
+// send sends a command and gives the reply; a refusal is an error.
+func (c *commands) send(ctx context.Context, client *api.Client, out sites.Command, o *order) (string, error) {
 	out.By, out.Reason, out.Force = c.who(), o.reason, o.force
 	if o.lasting != "" {
 		var err error
 		if out.For, err = config.ParseDuration(o.lasting); err != nil {
-			return &exit{wrongUse, fmt.Errorf("--for: %w", err)}
+			return "", &exit{wrongUse, fmt.Errorf("--for: %w", err)}
 		}
 		if out.For <= 0 {
-			return &exit{wrongUse, fmt.Errorf("--for: %q is no time at all", o.lasting)}
+			return "", &exit{wrongUse, fmt.Errorf("--for: %q is no time at all", o.lasting)}
 		}
 	}
 	reply, err := client.Command(ctx, out)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if reply.Refused {
-		return errors.New(strings.TrimPrefix(reply.Text, "Refused: "))
+		return "", errors.New(strings.TrimPrefix(reply.Text, "Refused: "))
 	}
-	return c.print(api.CommandReply{Text: reply.Text}, func(p *printer) { p.para("", reply.Text) })
+	return reply.Text, nil
 }
 
 // who gives the name of the person at the keyboard, which is kept with the

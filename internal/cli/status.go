@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,9 @@ func (c *commands) statusCommand() *cobra.Command {
 		Long: `Show what is wrong, then every site with its nodes and answers.
 
 STATE of a node is pending, up, failing, out, recovering, returning,
-maintenance or disabled; FOR says how long it has been in it.`,
+maintenance or disabled; FOR says how long it has been in it. Where probes of
+type haproxy or heartbeat find it out, OPEN is the sessions on it, TRAFFIC what
+it carries, and LOAD how busy it is (0 is idle).`,
 		Args: noArguments, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	cmd.RunE = c.asking(func(ctx context.Context, client *api.Client, _ []string) error {
@@ -104,6 +107,27 @@ func statusTable(p *printer, s *api.Status) {
 	}
 	if d := s.DNS; d != nil {
 		p.para("", fmt.Sprintf("DNS: %s, %d queries.", strings.Join(d.Listen, ", "), d.Queries))
+		namesTable(p, d)
+	}
+}
+
+// namesTable tells of signed zones and of secondaries.
+func namesTable(p *printer, d *api.DNSStatus) {
+	var signed []string
+	for _, z := range d.Signed {
+		signed = append(signed, z.Zone)
+	}
+	if len(signed) > 0 {
+		p.para("", fmt.Sprintf("Signed: %s; `dnsteer dnssec ds` prints what their parents must hold.", strings.Join(signed, ", ")))
+	}
+	heard := 0
+	for _, s := range d.Secondaries {
+		if s.Answered {
+			heard++
+		}
+	}
+	if n := len(d.Secondaries); n > 0 {
+		p.para("", fmt.Sprintf("Secondaries: %d of %d have heard of the last change.", heard, n))
 	}
 }
 
@@ -117,14 +141,15 @@ func siteTable(p *printer, s *sites.SiteView, now time.Time) {
 		p.para("  ", s.Explain)
 	}
 	if len(s.Nodes) > 0 {
-		rows := [][]cell{{{"NODE", dim}, {"STATE", dim}, {"FOR", dim}, {"NEXT", dim}}}
+		works := worksAt(s)
+		rows := [][]cell{slices.Concat([]cell{{"NODE", dim}, {"STATE", dim}, {"FOR", dim}}, workHeads(works), []cell{{"NEXT", dim}})}
 		braked := len(s.Pools) > 0
 		for i := range s.Pools {
 			braked = braked && s.Pools[i].Braked
 		}
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
-			rows = append(rows, []cell{{n.Name, plain}, {string(n.Word), wordColor(n.Word)}, {ago(now.Sub(n.Since)), plain}, {next(n, now, braked), plain}})
+			rows = append(rows, slices.Concat([]cell{{n.Name, plain}, {string(n.Word), wordColor(n.Word)}, {ago(now.Sub(n.Since)), plain}}, workCells(works, n.Figures), []cell{{next(n, now, braked), plain}}))
 		}
 		p.table("  ", rows)
 	}
@@ -255,6 +280,9 @@ func answers(v *sites.PoolView, now time.Time) (string, color) {
 	}
 	if v.Braked {
 		text, c = text+"; held by the brake: see `dnsteer release --help`", yellow
+	}
+	if w := v.PutOff; w != nil {
+		text, c = text+"; "+w.Text, yellow
 	}
 	if h := v.Paused; h != nil {
 		word := "; paused "

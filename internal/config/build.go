@@ -18,9 +18,12 @@ type builder struct {
 	cfg  *Config
 	// siteAt finds sites by name; only the first of two of the same name.
 	siteAt map[string]int
+	// tokens finds the node of each heartbeat's token.
+	nodeTokens map[string]string
 }
 
 func (b *builder) build() *Config {
+	b.nodeTokens = make(map[string]string)
 	b.cfg = &Config{probers: make(map[sites.Subject][]probes.Prober)}
 	b.known.fill(&b.file.State, true)
 	b.known.fill(&b.file.Defaults, true)

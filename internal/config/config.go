@@ -34,7 +34,11 @@ type Config struct {
 	Hash string
 
 	probers map[sites.Subject][]probes.Prober
+	beating []probes.Beating
 }
+
+// Heartbeats lists the nodes that report by themselves, with their tokens.
+func (c *Config) Heartbeats() []probes.Beating { return c.beating }
 
 // Probers gives what is to be asked of a subject: in the order of
 // [sites.Node.Probes] for a node, one for a witness, nil for a subject that is

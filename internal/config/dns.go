@@ -49,6 +49,7 @@ func (b *builder) dns() {
 		tables[i] = b.zone(z, name)
 		zone := dnsserver.Zone{Name: name, Records: tables[i].records}
 		zone.Transfer, zone.Notify = b.transfer(k, z, d.DefaultSite)
+		zone.DNSSEC = b.dnssec(z, tables[i])
 		d.Zones = append(d.Zones, zone)
 	}
 	b.place(k, tables)

@@ -121,7 +121,7 @@ func (b *builder) beside(v Value[string], what string, limit int, secret bool) [
 
 // oneOf reads a secret or hash that is given itself or in a file of its own, and
 // says whether there is one.
-func oneOf[T any](b *builder, own Value[T], file Value[string], at Pos, read func(text string, at Pos) bool) bool {
+func oneOf[T any](b *builder, own Value[T], file Value[string], read func(text string, at Pos) bool) bool {
 	switch {
 	case own.Set && file.Set:
 		b.fault(file.At, "found this beside what the file would hold, expected one or the other")
@@ -142,7 +142,7 @@ func (b *builder) users(k *httpKeys) (list []auth.User) {
 		seen.add(text(u.Name))
 		role, _ := auth.ParseRole(u.Role.V) // the decoder knows the words
 		one := auth.User{Name: string(u.Name.V), Role: role, Password: u.Password.V.PasswordHash}
-		if !oneOf(b, u.Password, u.File, u.At, func(text string, at Pos) bool {
+		if !oneOf(b, u.Password, u.File, func(text string, at Pos) bool {
 			var err error
 			if one.Password, err = auth.ParsePasswordHash(text); err != nil {
 				b.fault(at, "%s", err)
@@ -164,7 +164,7 @@ func (b *builder) tokens(k *httpKeys) (list []auth.Token) {
 		t := &k.Tokens[i]
 		role, _ := auth.ParseRole(t.Role.V) // the decoder knows the words
 		one := auth.Token{Name: string(t.Name.V), Role: role, Hash: t.Hash.V.SecretHash, Expires: t.Expires.V}
-		if !oneOf(b, t.Hash, t.File, t.At, func(text string, at Pos) bool {
+		if !oneOf(b, t.Hash, t.File, func(text string, at Pos) bool {
 			var err error
 			if one.Hash, err = auth.ParseSecretHash(text); err != nil {
 				b.fault(at, "%s", err)
@@ -183,7 +183,7 @@ func (b *builder) tokens(k *httpKeys) (list []auth.Token) {
 
 func (b *builder) metricsToken(k *metricsKeys) *auth.SecretHash {
 	secret := k.Token.V
-	if !oneOf(b, k.Token, k.TokenFile, k.At, func(text string, at Pos) bool {
+	if !oneOf(b, k.Token, k.TokenFile, func(text string, at Pos) bool {
 		if err := secret.UnmarshalText([]byte(text)); err != nil {
 			b.fault(at, "%s", err)
 		}

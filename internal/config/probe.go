@@ -39,6 +39,7 @@ func (b *builder) nodeProbes(site string, node *sites.Node, list []probeKeys) (s
 			}
 		}
 	}
+	b.beats(site, node, list)
 	return steering
 }
 

@@ -26,6 +26,10 @@ func (b *builder) prober(k *probeKind) (probes.Prober, string) {
 		return b.dnsProber(k)
 	case "exec":
 		return b.execProber(k)
+	case "heartbeat":
+		return probes.Heartbeat{StaleAfter: k.StaleAfter.V}, fmt.Sprintf("heartbeat stale_after=%s", k.StaleAfter.V)
+	case "haproxy":
+		return b.haproxyProber(k)
 	default:
 		return b.httpProber(k)
 	}

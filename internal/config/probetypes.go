@@ -16,18 +16,18 @@ import (
 
 // probeKind holds the keys that say what a probe asks.
 type probeKind struct {
-	Type          Value[string]                 `yaml:"type" doc:"What is asked." required:"yes" enum:"icmp|tcp|http|tls|dns|exec" later:"heartbeat|haproxy" example:"tcp"`
+	Type          Value[string]                 `yaml:"type" doc:"What is asked." required:"yes" enum:"icmp|tcp|http|tls|dns|exec|heartbeat|haproxy" example:"tcp"`
 	Packets       Value[int]                    `yaml:"packets" doc:"Echo requests in a probe; one answer is enough." when:"icmp" default:"3" min:"1" max:"20"`
 	Port          Value[int]                    `yaml:"port" doc:"Port to connect to, or to ask." when:"tcp|tls|dns" needed:"tcp|tls" otherwise:"required; 53 for dns" min:"1" max:"65535" example:"443"`
-	URL           Value[urlTemplate]            `yaml:"url" doc:"What is fetched; {address} becomes the probed address. The connection goes to that address in any case." when:"http" needed:"http" example:"\"https://{address}/healthz\""`
+	URL           Value[urlTemplate]            `yaml:"url" doc:"What is fetched; {address} becomes the probed address. The connection goes to that address in any case. For haproxy its statistics page; \";csv\" is added." when:"http|haproxy" needed:"http|haproxy" example:"\"https://{address}/healthz\""`
 	Method        Value[method]                 `yaml:"method" doc:"HTTP method." when:"http" default:"GET"`
 	Headers       map[string]Value[headerValue] `yaml:"headers" doc:"HTTP headers that are sent." when:"http" example:"{Accept: text/plain}"`
-	Host          Value[virtualHost]            `yaml:"host" doc:"Virtual host: the name that TLS asks for and verifies, and the Host header." when:"http|tls" otherwise:"that of the URL; the probed address for tls" example:"app.example.lan"`
+	Host          Value[virtualHost]            `yaml:"host" doc:"Virtual host: the name that TLS asks for and verifies, and the Host header." when:"http|tls|haproxy" otherwise:"that of the URL; the probed address for tls" example:"app.example.lan"`
 	Status        List[Value[statusRange]]      `yaml:"status" doc:"Status codes that count as success." when:"http" default:"200-399" nonempty:"yes"`
 	Body          Value[string]                 `yaml:"body" doc:"Text that must occur in the first 64 KiB of the body." when:"http" example:"ok"`
 	Redirects     Value[int]                    `yaml:"redirects" doc:"Redirects that are followed, to the same host only. With 0 the redirect's own status is judged." when:"http" default:"0" min:"0" max:"10"`
-	Verify        Value[string]                 `yaml:"verify" doc:"How the certificate is judged: its chain and name, its fingerprint, or not. Its expiry is reported in any case." when:"http|tls" enum:"name|fingerprint|off" otherwise:"name; off where there is no host and the URL has {address}, or the type is tls" example:"name"`
-	Fingerprint   Value[fingerprint]            `yaml:"fingerprint" doc:"SHA-256 of the certificate, for verify: fingerprint." when:"http|tls" example:"\"sha256:3f…\""`
+	Verify        Value[string]                 `yaml:"verify" doc:"How the certificate is judged: its chain and name, its fingerprint, or not. Its expiry is reported in any case." when:"http|tls|haproxy" enum:"name|fingerprint|off" otherwise:"name; off where there is no host and the URL has {address}, or the type is tls" example:"name"`
+	Fingerprint   Value[fingerprint]            `yaml:"fingerprint" doc:"SHA-256 of the certificate, for verify: fingerprint." when:"http|tls|haproxy" example:"\"sha256:3f…\""`
 	ExpiresWithin Value[time.Duration]          `yaml:"expires_within" doc:"How long before the certificate's end the probe fails, whatever verify says; for probes with steer: false, which are alerted and move nothing." when:"tls" min:"1s" otherwise:"not before its end" example:"14d"`
 	Query         Value[host]                   `yaml:"name" doc:"The name that is asked for." when:"dns" needed:"dns" instead:"label" example:"app.example.lan"`
 	RRType        Value[rrType]                 `yaml:"rrtype" doc:"The type of record that is asked for; one without a name is written TYPE65280." when:"dns" default:"A" example:"AAAA"`
@@ -36,6 +36,14 @@ type probeKind struct {
 	Server        Value[netip.Addr]             `yaml:"server" doc:"The server that is asked." when:"dns" otherwise:"the probed address" example:"10.1.0.1"`
 	Command       []Value[argument]             `yaml:"command" doc:"The program and its arguments; {address} in an argument becomes the probed address. No shell is in between; exit status 0 is success. Needs allow_exec: true at the top. A name without / is looked up in PATH, a relative path starts at this file." when:"exec" needed:"exec" nonempty:"yes" example:"[/usr/local/bin/check, \"{address}\"]"`
 	Env           map[string]Value[argument]    `yaml:"env" doc:"The program's environment variables beside PATH, DNSTEER_SITE, DNSTEER_NODE and DNSTEER_ADDRESS." when:"exec" example:"{LANG: C}"`
+	Every         Value[time.Duration]          `yaml:"every" doc:"How often the node reports to /api/v1/heartbeat/SITE/NODE. The node's threshold must be at least twice as long." when:"heartbeat" default:"10s" min:"1s" max:"1h"`
+	StaleAfter    Value[time.Duration]          `yaml:"stale_after" doc:"How old the last report may be before the probe fails. At least twice every." when:"heartbeat" default:"90s" min:"2s" max:"1d"`
+	Token         Value[tokenText]              `yaml:"token" doc:"What the node shows with its reports, 16 to 512 characters, of its own. It is better kept in token_file." when:"heartbeat" otherwise:"required, here or in token_file" example:"\"${TOKEN_BERLIN_A}\""`
+	TokenFile     Value[string]                 `yaml:"token_file" doc:"A file with nothing but the token, not readable by all users. Relative to this file." when:"heartbeat" example:"berlin-a.token"`
+	Backends      []Value[argument]             `yaml:"backends" doc:"The backends that are looked at; the probe fails when none of them is up." when:"haproxy" otherwise:"all that have a server" nonempty:"yes" example:"[app]"`
+	Username      Value[string]                 `yaml:"username" doc:"Who reads the page." when:"haproxy" otherwise:"nobody in particular" example:"dnsteer"`
+	Password      Value[passwordText]           `yaml:"password" doc:"The password for it. It is better kept in password_file." when:"haproxy" example:"\"${HAPROXY_PASSWORD}\""`
+	PasswordFile  Value[string]                 `yaml:"password_file" doc:"A file with nothing but the password, not readable by all users. Relative to this file." when:"haproxy" example:"haproxy.password"`
 }
 
 type probeKeys struct {

@@ -116,6 +116,7 @@ func (b *builder) pool(k *siteKeys, name string, own *poolSettings, nodes []int)
 		Name:    name,
 		Nodes:   nodes,
 		MinHold: first(own.MinHold, k.MinHold, d.MinHold).V,
+		Guard:   b.guard(first(own.Guard, k.Guard, d.Guard).V),
 	}
 	if first(own.Mode, k.Mode, d.Mode).V == "active_passive" {
 		p.Mode = sites.ActivePassive

@@ -13,6 +13,8 @@ func policyOf(text string) sites.Policy {
 		return sites.PolicyWeighted
 	case "ip_hash":
 		return sites.PolicyIPHash
+	case "least_load":
+		return sites.PolicyLeastLoad
 	default:
 		return sites.PolicyAll
 	}
@@ -45,7 +47,7 @@ func (b *builder) doubtWeights(k *siteKeys, s *sites.Site) {
 	}
 	for i := range k.Nodes {
 		if w := k.Nodes[i].Weight; w.At.File != "" && !weighed[i] {
-			b.warn(w.At, "the weight of node %s/%s has no effect: no active_active pool with it has the policy weighted or ip_hash", s.Name, s.Nodes[i].Name)
+			b.warn(w.At, "the weight of node %s/%s has no effect: no active_active pool with it has the policy weighted, ip_hash or least_load", s.Name, s.Nodes[i].Name)
 		}
 	}
 }

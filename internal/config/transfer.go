@@ -44,21 +44,28 @@ func (b *builder) tsigKeys(k *dnsKeys) []dnsserver.Key {
 // nowhere.
 func (b *builder) secretFile(v Value[string]) dnsserver.Secret {
 	path := relative(v)
-	err := b.disk.private(path)
-	var data []byte
-	if err == nil {
-		data, err = b.disk.read("", path, maxSecretFile)
-	}
+	data, err := b.privateFile(path)
 	if err != nil {
 		b.fault(v.At, "the secret file %s: %s", path, plain(err))
 		return nil
 	}
-	b.bundle.Files[path] = data
 	var s secretText
 	if err := s.UnmarshalText(data); err != nil {
 		b.fault(v.At, "the secret file %s: %s", path, err)
 	}
 	return dnsserver.Secret(s)
+}
+
+// privateFile reads a file that others may not read.
+func (b *builder) privateFile(path string) ([]byte, error) {
+	if err := b.disk.private(path); err != nil {
+		return nil, err
+	}
+	data, err := b.disk.read("", path, maxSecretFile)
+	if err == nil {
+		b.bundle.Files[path] = data
+	}
+	return data, err
 }
 
 // keyName checks that a key is there, and gives its name as the server knows it.

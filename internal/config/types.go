@@ -57,6 +57,7 @@ type zoneKeys struct {
 	File       Value[string]   `yaml:"file" doc:"The zone's other records in master-file form (RFC 1035). Relative to this file; $INCLUDE reaches only files in the same folder and below." example:"zones/example.lan.zone"`
 	Records    []Value[string] `yaml:"records" doc:"Further records, one in each entry, as in a master file." example:"[\"ns1 300 IN A 10.0.0.53\"]"`
 
+	DNSSEC   *dnssecKeys             `yaml:"dnssec" doc:"Signs the zone's answers when it is asked (DNSSEC): on, or a mapping. The parent zone must then hold the DS record that \"dnsteer dnssec ds\" prints. Secondaries cannot take a signed zone." otherwise:"the zone is not signed"`
 	Transfer *transferKeys           `yaml:"transfer" doc:"Who may take the zone as a whole (AXFR) and its changes (IXFR): secondaries, which carry the load and go on answering when this server is gone. They get the answers of one site."`
 	Notify   List[Value[notifyKeys]] `yaml:"notify" doc:"Secondaries that are told at once when something changes (NOTIFY): an address, a list of them, or a mapping." nonempty:"yes" example:"[10.1.0.54]"`
 }
@@ -88,8 +89,9 @@ type quarantineKeys struct {
 // a site they are those of its pool "default" too.
 type poolSettings struct {
 	Mode    Value[string]            `yaml:"mode" doc:"active_active answers every serving node, active_passive one." enum:"active_active|active_passive" default:"active_active" rule:"A1, A2"`
-	Policy  Value[string]            `yaml:"policy" doc:"What of an active_active pool is answered: all nodes, rotated; weighted, one node an answer by the nodes' weights; ip_hash, one node for each network that asks (/24, /56 of IPv6), the same while it serves. All clients of one resolver ask from its network. Pools of mode active_passive do not inherit it." enum:"all|weighted|ip_hash" later:"least_load" default:"all" rule:"A8"`
+	Policy  Value[string]            `yaml:"policy" doc:"What of an active_active pool is answered: all nodes, rotated; weighted, one node an answer by the nodes' weights; ip_hash, one node for each network that asks (/24, /56 of IPv6), the same while it serves. All clients of one resolver ask from its network; least_load, one node an answer in inverse proportion to the load that its probes report (haproxy, heartbeat). Pools of mode active_passive do not inherit it." enum:"all|weighted|ip_hash|least_load" default:"all" rule:"A8"`
 	MinHold Value[time.Duration]     `yaml:"min_hold" doc:"How long the active node of an active_passive pool stays before a better one takes over again." default:"0s" rule:"A2"`
+	Guard   Value[guardKeys]         `yaml:"guard" doc:"Puts off a failback, and the return from an emergency site, while the nodes that would lose the traffic are busy: off, or a mapping. It never holds an outage's move." default:"off" rule:"A11"`
 	OnEmpty List[Value[emptyAnswer]] `yaml:"on_empty" doc:"What is answered when nothing is left: keep answers the last resort, remove takes the records away, addresses are answered (of a page that says sorry)." nonempty:"yes" default:"keep" rule:"A5" example:"[10.9.0.1]"`
 }
 
@@ -138,7 +140,7 @@ type nodeKeys struct {
 	Addresses    List[Value[netip.Addr]] `yaml:"addresses" doc:"Addresses that are answered; the first of each family is probed." required:"yes" nonempty:"yes" rule:"O2" example:"[10.1.0.11, \"fd00:1::11\"]"`
 	Secondary    List[Value[netip.Addr]] `yaml:"secondary_addresses" doc:"Addresses that are answered beside the others and never probed." rule:"N9" example:"[10.1.0.21]"`
 	Failover     Value[bool]             `yaml:"failover" doc:"false: an outage never takes the node out and is only reported (a VRRP pair)." default:"true" rule:"N9"`
-	Weight       Value[int]              `yaml:"weight" doc:"The node's share of the answers of pools with the policy weighted or ip_hash, relative to the other nodes' weights; 0 keeps it for when no node with a weight serves." default:"1" min:"0" max:"1000" rule:"A8" example:"2"`
+	Weight       Value[int]              `yaml:"weight" doc:"The node's share of the answers of pools with the policy weighted, ip_hash or least_load, relative to the other nodes' weights; 0 keeps it for when no node with a weight serves." default:"1" min:"0" max:"1000" rule:"A8" example:"2"`
 	nodeSettings `yaml:",inline"`
 
 	_ later `yaml:"mac"`

@@ -24,6 +24,8 @@ func (b *builder) suspicions() {
 		b.doubtPools(k, s)
 		b.doubtWeights(k, s)
 		b.doubtEmpty(k, s)
+		b.doubtGuards(k, s)
+		b.doubtLoads(k, s)
 		b.doubtSiteDown(k, s)
 		b.doubtWindows(k, s)
 		b.doubtLine(k, s)
@@ -34,6 +36,7 @@ func (b *builder) suspicions() {
 	}
 	b.doubtServices()
 	b.doubtTransfers()
+	b.doubtSigning()
 }
 
 // doubtWitnesses warns of witnesses that prove little or the wrong thing.

@@ -91,6 +91,10 @@ func (b *builder) question(r *resolverKeys, port int) probes.Resolver {
 // probeWitness adds a probe with an address as a witness.
 func (b *builder) probeWitness(s *sites.Site, o *witnessKeys, seen *seenNames) {
 	b.known.fill(o, true)
+	if o.Type.V == "heartbeat" {
+		b.fault(o.Type.At, "found a heartbeat as a witness, expected a probe that asks: what is only told proves no line")
+		return
+	}
 	prober, _ := b.prober(&o.probeKind)
 	if o.ExpiresWithin.Set {
 		b.fault(o.ExpiresWithin.At, "found \"expires_within\" in a witness, expected it in a probe of a node: the line works whatever the certificate says")
@@ -115,8 +119,8 @@ func witnessName(o *witnessKeys) string {
 	switch o.Type.V {
 	case "tcp", "tls":
 		return o.Type.V + " " + netip.AddrPortFrom(addr, uint16(o.Port.V)).String()
-	case "http":
-		return fmt.Sprintf("http %s %s", addr, o.URL.V)
+	case "http", "haproxy":
+		return fmt.Sprintf("%s %s %s", o.Type.V, addr, o.URL.V)
 	case "dns":
 		at := addr.String()
 		if port := o.dnsPort(); port != 53 {

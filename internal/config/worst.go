@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -23,6 +24,8 @@ const Beyond = "No DNS server can shorten the rest: operating systems and browse
 // Sum is how long a failover takes at worst, from a node's failure.
 type Sum struct {
 	Site, Node string
+	// Stale is how old the last report of a node that reports by itself may be.
+	Stale time.Duration
 	// Interval until the next probe starts, which is the first to fail.
 	Interval time.Duration
 	// Threshold is how long the node is failing, at least until that first
@@ -41,7 +44,9 @@ type Sum struct {
 }
 
 // Moved is the time from the failure to the changed answer.
-func (s Sum) Moved() time.Duration { return s.Interval + s.Threshold + s.Confirmation + s.Publish }
+func (s Sum) Moved() time.Duration {
+	return s.Stale + s.Interval + s.Threshold + s.Confirmation + s.Publish
+}
 
 // Total is the time from the failure to empty caches.
 func (s Sum) Total() time.Duration { return s.Moved() + s.TTL }
@@ -59,7 +64,7 @@ func (c *Config) WorstCase(site string) (Sum, bool) {
 		quiet := c.quietTTL(s)
 		for j := range s.Nodes {
 			if n := &s.Nodes[j]; n.Failover && judged(s, n) {
-				if sum := worstOf(s, n, quiet); !found || sum.Total() > worst.Total() {
+				if sum := worstOf(s, n, c.stale(s, n), quiet); !found || sum.Total() > worst.Total() {
 					worst, found = sum, true
 				}
 			}
@@ -86,9 +91,19 @@ func (c *Config) quietTTL(s *sites.Site) time.Duration {
 	return quiet
 }
 
-func worstOf(s *sites.Site, n *sites.Node, quiet time.Duration) Sum {
+// stale gives how old the last report of a node may be that reports by itself.
+func (c *Config) stale(s *sites.Site, n *sites.Node) (age time.Duration) {
+	for i, p := range c.Probers(sites.Subject{Site: s.Name, Node: n.Name}) {
+		if h, ok := p.(probes.Heartbeat); ok && n.Probes[i].Steer {
+			age = max(age, h.StaleAfter)
+		}
+	}
+	return age
+}
+
+func worstOf(s *sites.Site, n *sites.Node, stale, quiet time.Duration) Sum {
 	sum := Sum{
-		Site: s.Name, Node: n.Name,
+		Site: s.Name, Node: n.Name, Stale: stale,
 		Interval:     n.Interval,
 		Threshold:    max(n.Threshold, n.Timeout),
 		Confirmation: n.Timeout + roundAnswers,
@@ -104,7 +119,7 @@ func worstOf(s *sites.Site, n *sites.Node, quiet time.Duration) Sum {
 	}
 	// The second failure is known one interval and one timeout after the
 	// first probe that failed began; from then on the TTL is the unsettled one.
-	second := sum.Interval + max(n.Interval, n.Timeout) + n.Timeout
+	second := sum.Stale + sum.Interval + max(n.Interval, n.Timeout) + n.Timeout
 	sum.TTL = max(sum.unsettled, quiet-max(0, sum.Moved()-second))
 	return sum
 }
@@ -116,7 +131,12 @@ func (s Sum) String() string {
 	add := func(sign string, d time.Duration, text string) {
 		terms = append(terms, term{sign, formatDuration(d.Round(time.Millisecond)), text})
 	}
-	add(" ", s.Interval, "until the next probe starts, the first to fail (probe_interval)")
+	first := " "
+	if s.Stale > 0 {
+		add(first, s.Stale, "until its last report is too old (stale_after)")
+		first = "+"
+	}
+	add(first, s.Interval, "until the next probe starts, the first to fail (probe_interval)")
 	add("+", s.Threshold, "failing before it may be taken out (threshold)")
 	if s.Confirmation > 0 {
 		add("+", s.Confirmation, fmt.Sprintf("confirmation: one more probe (probe_timeout %s), and the witness before and after it", formatDuration(s.timeout)))

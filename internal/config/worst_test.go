@@ -41,6 +41,8 @@ func TestWorstCase(t *testing.T) {
 func TestWorstNode(t *testing.T) {
 	tests := []struct{ name, nodes, want string }{
 		{"slowest", "{name: a, addresses: [10.1.0.11]}, {name: b, addresses: [10.1.0.12], threshold: 1m}, {name: c, addresses: [10.1.0.13]}", "b"},
+		{"one that reports by itself", "{name: a, addresses: [10.1.0.11], threshold: 40s}, {name: b, addresses: [10.1.0.12], probes: [{type: heartbeat, token: 0123456789abcdef}]}", "b"},
+		{"reports that move nothing", "{name: a, addresses: [10.1.0.11], threshold: 40s}, {name: b, addresses: [10.1.0.12], probes: [{type: tcp, port: 80}, {type: heartbeat, token: 0123456789abcdef, steer: false}]}", "a"},
 		{"pairs aside", "{name: a, addresses: [10.1.0.11], threshold: 1m, failover: false}, {name: b, addresses: [10.1.0.12]}", "b"},
 		{"pairs only", "{name: a, addresses: [10.1.0.11], failover: false}", ""},
 		{"no judged family", "{name: a, addresses: [\"fd00::1\"]}", ""},
@@ -55,6 +57,19 @@ func TestWorstNode(t *testing.T) {
 	}
 	if _, ok := worst(t, "", "", "{name: a, addresses: [10.1.0.11]}").WorstCase("nowhere"); ok {
 		t.Error("a sum for a site that does not exist")
+	}
+}
+
+// If this fails, check promises a failover of a node that reports by itself long
+// before anybody can know that it is silent.
+func TestWorstHeartbeat(t *testing.T) {
+	sum, _ := worst(t, "", "", "{name: a, addresses: [10.1.0.11], probes: [{type: heartbeat, stale_after: 1m, token: 0123456789abcdef}]}").WorstCase("berlin")
+	plain, _ := worst(t, "", "", "{name: a, addresses: [10.1.0.11]}").WorstCase("berlin")
+	if got := sum.Moved() - plain.Moved(); got != time.Minute {
+		t.Errorf("it takes %s longer, want 1m", got)
+	}
+	if text := sum.String(); !strings.Contains(text, "     1m  until its last report is too old (stale_after)\n  +") {
+		t.Errorf("said as\n%s", text)
 	}
 }
 

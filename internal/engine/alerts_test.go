@@ -28,6 +28,7 @@ var resolves = map[sites.Kind][]sites.Kind{
 	sites.NodeEnabled:           {sites.NodeDisabled},
 	sites.NodeDisabled:          {sites.NodeDisabled}, // said anew
 	sites.MoveHeldEnded:         {sites.MoveHeld},
+	sites.MovePutOffEnded:       {sites.MovePutOff},
 	sites.DrillEnded:            {sites.DrillStarted},
 	sites.QuarantineEnded:       {sites.QuarantineStarted},
 	sites.MassFailureEnded:      {sites.MassFailure},
@@ -40,7 +41,7 @@ var resolves = map[sites.Kind][]sites.Kind{
 var once = map[sites.Kind]int{
 	sites.NodeOffline: 4, sites.FailoverOutage: 4, sites.SiteDown: 1, sites.ResolverDown: 1, sites.ControllerIsolated: 1,
 	sites.PoolOutageStarted: 1, sites.Paused: 1, sites.ProbeNeverUp: 12, sites.ProbeFailed: 12, sites.ProbeStale: 4, sites.NodeDisabled: 1,
-	sites.MoveHeld: 1, sites.DrillStarted: 2, sites.QuarantineStarted: 2, sites.MassFailure: 1,
+	sites.MoveHeld: 1, sites.MovePutOff: 1, sites.DrillStarted: 2, sites.QuarantineStarted: 2, sites.MassFailure: 1,
 }
 
 // take enters the events of a turn.
@@ -89,7 +90,7 @@ func (a *alerts) resolve(x *watch, e *sites.Event) {
 		switch e.Kind {
 		case sites.NodeOnline, sites.SiteUp, sites.ResolverUp, sites.ControllerReconnected, sites.PoolOutageResolved,
 			sites.ProbeRecovered, sites.ProbeFresh, sites.Resumed, sites.NodeEnabled,
-			sites.MoveHeldEnded, sites.DrillEnded, sites.QuarantineEnded, sites.MassFailureEnded:
+			sites.MoveHeldEnded, sites.MovePutOffEnded, sites.DrillEnded, sites.QuarantineEnded, sites.MassFailureEnded:
 			x.fail("%s %s resolves nothing", e.Kind, e.Subject())
 		}
 		return

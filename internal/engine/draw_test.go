@@ -115,9 +115,10 @@ func drawSite(c chooser, i int) sites.Site {
 	return s
 }
 
-// spread gives a pool a policy, and what it answers when nothing is left.
+// spread gives a pool a policy, a guard, and what it answers when nothing is left.
 func spread(c chooser, p *sites.Pool, both bool) {
-	p.Policy = among(c, "policy", sites.PolicyAll, sites.PolicyAll, sites.PolicyWeighted, sites.PolicyIPHash)
+	p.Policy = among(c, "policy", sites.PolicyAll, sites.PolicyAll, sites.PolicyWeighted, sites.PolicyIPHash, sites.PolicyLeastLoad)
+	p.Guard = among(c, "guard", sites.Guard{}, sites.Guard{}, sites.Guard{BytesPerSecond: 1000, Quiet: 10 * time.Second, AtMost: 40 * time.Second}, sites.Guard{BytesPerSecond: 1000, AtMost: 30 * time.Second})
 	p.OnEmpty = among(c, "on empty", sites.OnEmptyKeep, sites.OnEmptyKeep, sites.OnEmptyAnswer, sites.OnEmptyRemove)
 	p.Sorry = nil
 	if p.OnEmpty == sites.OnEmptyAnswer {

@@ -15,7 +15,7 @@ func (w *world) happen(c chooser) {
 		marks[key] = !marks[key]
 		w.say("%s: %t", key, marks[key])
 	}
-	switch c.pick("what happens", 20) {
+	switch c.pick("what happens", 22) {
 	case 0:
 	case 1, 2, 3, 4:
 		w.say("node down")
@@ -55,6 +55,9 @@ func (w *world) happen(c chooser) {
 	case 16:
 		w.suspect = !w.suspect
 		w.say("suspect %t", w.suspect)
+	case 17, 18:
+		w.work[name] = c.pick("work", 3)
+		w.say("%s works: %d", name, w.work[name])
 	default:
 		w.operate(c, s, n)
 	}

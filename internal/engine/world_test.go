@@ -30,6 +30,7 @@ type world struct {
 	down, unknown, failing map[string]bool // of "site/node", and of "site/node probe"
 	silent                 map[string]bool // of "site witness"
 	cut                    map[string]bool // of sites
+	work                   map[string]int  // of "site/node": none is known, quiet, busy
 
 	pending []pending
 	done    []engine.Finished
@@ -52,7 +53,7 @@ func newWorld(cfg *sites.Config, seed uint64, fail func(format string, args ...a
 	w := &world{
 		cfg: cfg, seed: seed, now: time.Hour,
 		down: map[string]bool{}, unknown: map[string]bool{}, failing: map[string]bool{},
-		silent: map[string]bool{}, cut: map[string]bool{},
+		silent: map[string]bool{}, cut: map[string]bool{}, work: map[string]int{},
 	}
 	if fail != nil {
 		w.watch = newWatch(w, fail)
@@ -278,10 +279,22 @@ func (w *world) result(p pending) sites.Result {
 		case c.Outcome == sites.Up && w.failing[name+" "+probe.Name]:
 			c.Outcome, c.Cause = sites.Down, string(probes.CauseRefused)
 		}
+		if busy := w.work[s.Site+"/"+s.Node]; busy > 0 && c.Outcome == sites.Up {
+			c.Figures = figures[busy-1]
+		}
 		res.Checks = append(res.Checks, c)
 	}
 	return res
 }
+
+// figures are those of a quiet and of a busy node.
+var figures = func() (list []*sites.Figures) {
+	for _, x := range []float64{0.1, 0.9} {
+		load, bytes := x, x*5000
+		list = append(list, &sites.Figures{Load: &load, BytesPerSecond: &bytes})
+	}
+	return list
+}()
 
 func (w *world) site(name string) *sites.Site {
 	for i := range w.cfg.Sites {

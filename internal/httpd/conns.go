@@ -23,8 +23,8 @@ type limited struct {
 	bySource map[netip.Addr]int
 }
 
-func newLimited(ln net.Listener, tls *atomic.Pointer[tlsState]) *limited {
-	return &limited{Listener: ln, tls: tls, open: make(map[*conn]struct{}), bySource: make(map[netip.Addr]int)}
+func newLimited(ln net.Listener, state *atomic.Pointer[tlsState]) *limited {
+	return &limited{Listener: ln, tls: state, open: make(map[*conn]struct{}), bySource: make(map[netip.Addr]int)}
 }
 
 // conn is one connection.

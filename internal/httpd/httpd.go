@@ -104,7 +104,7 @@ func (s *Server) Prepare(cfg *config.HTTP) (*Change, error) {
 		if there {
 			continue
 		}
-		ln, err := net.Listen("tcp", addr.String())
+		ln, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", addr.String())
 		if err != nil {
 			c.Discard()
 			return nil, fmt.Errorf("http.listen: %w", explained(addr, err))

@@ -153,6 +153,12 @@ func (a *action) check(w *world) error {
 			return err
 		}
 	}
+	if a.Load != nil {
+		found++
+		if err := a.Load.check(w); err != nil {
+			return fmt.Errorf("load: %w", err)
+		}
+	}
 	for _, set := range [...]bool{a.Restart.Set, a.Suspend.Set, !a.Config.IsZero(), a.Clock.Set} {
 		if set {
 			found++
@@ -177,4 +183,21 @@ func (a *action) name() string {
 		}
 	}
 	return "the action"
+}
+
+// command has the operator say something.
+func (p *play) command(a *action) {
+	cmd, _ := a.command()
+	if p.engine == nil || p.asleep {
+		p.differ(a.Pos, "%s: the controller is off", a.name())
+		return
+	}
+	reply := p.turn(cmd)
+	if reply.Refused != a.Refused.V {
+		was := "was carried out"
+		if reply.Refused {
+			was = "was refused"
+		}
+		p.differ(a.Pos, "%s %s: %s", a.name(), was, reply.Text)
+	}
 }

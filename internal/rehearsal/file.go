@@ -42,6 +42,7 @@ type action struct {
 	Known          config.Value[string]        `yaml:"known"`
 	Fails          config.Value[string]        `yaml:"fails"`
 	Passes         config.Value[string]        `yaml:"passes"`
+	Load           *load                       `yaml:"load"`
 	Maintenance    config.Value[string]        `yaml:"maintenance"`
 	MaintenanceEnd config.Value[string]        `yaml:"maintenance_end"`
 	Disable        config.Value[string]        `yaml:"disable"`

@@ -15,7 +15,7 @@ func TestEveryKeyIsOnThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range []any{file{}, step{}, action{}, expect{}} {
+	for _, v := range []any{file{}, step{}, action{}, load{}, expect{}} {
 		typ := reflect.TypeOf(v)
 		for field := range typ.Fields() {
 			key := field.Tag.Get("yaml")

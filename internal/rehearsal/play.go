@@ -97,7 +97,7 @@ func (p *play) names(cfg *config.Config) error {
 		p.dns = nil
 		return nil
 	}
-	s, err := dnsserver.New(cfg.DNS, dnsserver.Options{Now: p.r.startTime})
+	s, err := dnsserver.New(unsigned(cfg.DNS), dnsserver.Options{Now: p.r.startTime})
 	if err != nil {
 		return fmt.Errorf("prepare names: %w", err)
 	}
@@ -263,6 +263,8 @@ func (p *play) act(a *action) error {
 		return nil
 	}
 	switch {
+	case a.Load != nil:
+		p.world.work[a.Load.Node.V] = a.Load.figures()
 	case a.Restart.Set:
 		p.saved = p.store()
 		p.engine, p.offUntil = nil, p.now+a.Restart.V
@@ -276,23 +278,6 @@ func (p *play) act(a *action) error {
 		p.command(a)
 	}
 	return nil
-}
-
-// command has the operator say something.
-func (p *play) command(a *action) {
-	cmd, _ := a.command()
-	if p.engine == nil || p.asleep {
-		p.differ(a.Pos, "%s: the controller is off", a.name())
-		return
-	}
-	reply := p.turn(cmd)
-	if reply.Refused != a.Refused.V {
-		was := "was carried out"
-		if reply.Refused {
-			was = "was refused"
-		}
-		p.differ(a.Pos, "%s %s: %s", a.name(), was, reply.Text)
-	}
 }
 
 // reload puts another configuration in place.

@@ -19,12 +19,13 @@ type world struct {
 	failing  map[string]bool // "site/node probe"
 	resolver map[string]bool // sites whose resolver is silent
 	cut      map[string]bool // sites that are out of reach
+	work     map[string]*sites.Figures
 }
 
 func newWorld(cfg *config.Config) *world {
 	return &world{
 		cfg: cfg, down: map[string]bool{}, unknown: map[string]bool{}, failing: map[string]bool{},
-		resolver: map[string]bool{}, cut: map[string]bool{},
+		resolver: map[string]bool{}, cut: map[string]bool{}, work: map[string]*sites.Figures{},
 	}
 }
 
@@ -52,6 +53,9 @@ func (w *world) probe(run probes.Run) sites.Result {
 			res.Checks[i] = sites.Check{Outcome: sites.Unknown, Cause: string(probes.CauseLocalBusy), Text: "as the rehearsal says"}
 		case w.cut[s.Site], w.down[key], w.failing[key+" "+p.Name], w.failing[key+" "+probeType(p)]:
 			w.fail(run, &res, i)
+		}
+		if res.Checks[i].Outcome == sites.Up && config.GivesFigures(p) {
+			res.Checks[i].Figures = w.work[key]
 		}
 	}
 	return res

@@ -48,6 +48,7 @@ type demo struct {
 	nodes  []*node // by key, from 1
 	app    *app.App
 	dns    atomic.Pointer[string] // where the names are answered
+	web    netip.AddrPort         // where the API is
 	screen *screen
 	// direct: keys need no Enter.
 	direct bool
@@ -90,6 +91,7 @@ func Run(ctx context.Context, opt Options) (err error) {
 // Where nodes and resolvers are found unless something else is there.
 const (
 	webPort     = 8080
+	httpPort    = 8053
 	resolvePort = 5300
 	portTries   = 8
 )
@@ -129,6 +131,10 @@ func (d *demo) open() (err error) {
 	}
 	if err != nil {
 		return err
+	}
+	d.web = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), httpPort)
+	if d.opt.DNS.Port() == 0 || taken(d.web) {
+		d.web = netip.AddrPortFrom(d.web.Addr(), freePort("tcp"))
 	}
 	if taken(d.opt.DNS) {
 		d.screen.printf("The port of %s is taken by another program: the demo takes a free one.\n\n", d.opt.DNS)
@@ -190,6 +196,7 @@ func (d *demo) config() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `instance: demo
 state: {path: %q}
+http: {listen: %q, without_login: operator}
 dns:
   listen: [%q]
   default_site: berlin
@@ -198,7 +205,7 @@ dns:
 defaults:
 %s  probes: [{type: http, url: "http://{address}:%d/healthz"}]
 sites:
-`, d.dir, d.opt.DNS.String(), settings, d.nodes[0].addr.Port())
+`, d.dir, d.web, d.opt.DNS.String(), settings, d.nodes[0].addr.Port())
 	for i, p := range d.places {
 		mode, other := "active_active", d.places[1-i].name
 		if i == 1 {
@@ -231,7 +238,9 @@ Try, in another terminal:
   %s status --socket %s
   %s explain berlin --socket %s
 
-`, d.places[0].name, d.places[1].name, host, port, d.opt.Command, socket, d.opt.Command, socket)
+The API, the metrics and the health checks are at http://%s/.
+
+`, d.places[0].name, d.places[1].name, host, port, d.opt.Command, socket, d.opt.Command, socket, d.web)
 	events, err := a.Follow(ctx, 0)
 	if err != nil {
 		d.screen.printf("events cannot be followed: %v\n", err)

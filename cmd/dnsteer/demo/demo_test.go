@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -233,6 +234,27 @@ func TestKeysAgainAndAgain(t *testing.T) {
 	s.await(t, at, "Keys") // the help
 	s.press("1")
 	_ = s.keys.Close() // Ctrl-D where keys come with Enter
+	s.end()
+}
+
+// If this fails, the address that the demo prints of its API leads nowhere, or may
+// not be used for what the demo is there for.
+func TestAPI(t *testing.T) {
+	s := start(t, false)
+	s.await(t, 0, "until it is sent SIGINT or SIGTERM")
+	s.mu.Lock()
+	url := regexp.MustCompile(`http://127\.0\.0\.1:\d+/`).FindString(s.text.String())
+	s.mu.Unlock()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Post(url+"api/v1/commands", "application/json", strings.NewReader(`{"verb": "pause", "site": "berlin"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Errorf("a command over %s: %s", url, res.Status)
+	}
+	s.stop()
 	s.end()
 }
 

@@ -1,0 +1,56 @@
+package dnsserver
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// signing is what signatures are made by, and ahead of.
+type signing struct {
+	earliest int64        // Unix seconds; no signature is made before
+	trust    func() bool  // nil for never
+	latest   atomic.Int64 // when signatures were made last, by the clock
+	behind   atomic.Bool  // the clock says less than earliest
+	told     atomic.Int64 // when a failure was last told
+	// moved are the pools whose names are to be signed ahead. Server.mu guards it.
+	moved map[*pool]bool
+	wake  chan struct{}
+}
+
+// clockStep is a change of the clock, in seconds, that is worth a word, and the
+// time between two.
+const clockStep = 3600
+
+// signTime is the time that signatures are made at, Unix seconds. A clock that
+// says less than what has passed for sure is not believed: what is signed as of
+// then is valid for more of those who ask. One that is set back is told of;
+// signatures that were made before count from a time that has not come, and are
+// not used any more.
+func (s *Server) signTime() int64 {
+	c, now := &s.signing, s.now().Unix()
+	if now < c.earliest && (c.trust == nil || !c.trust()) {
+		if c.behind.CompareAndSwap(false, true) {
+			s.log.Error("the clock is wrong: signatures are made as of an earlier run, and validators may refuse them: set the clock",
+				"clock", time.Unix(now, 0).UTC(), "earliest", time.Unix(c.earliest, 0).UTC())
+		}
+		return c.earliest
+	}
+	if c.behind.Load() && c.behind.CompareAndSwap(true, false) {
+		s.log.Info("the clock is believed again: signatures follow it", "clock", time.Unix(now, 0).UTC())
+	}
+	switch last := c.latest.Load(); {
+	case now > last+clockStep/2:
+		c.latest.Store(now)
+	case now < last-clockStep && c.latest.CompareAndSwap(last, now):
+		s.log.Warn("the clock was set back: what was signed is signed again", "clock", time.Unix(now, 0).UTC(), "before", time.Unix(last, 0).UTC())
+	}
+	return now
+}
+
+// cannotSign tells that an answer could not be signed, now and then.
+func (s *Server) cannotSign(err error) {
+	now, last := s.now().Unix(), s.signing.told.Load()
+	if now-last >= panicsApart && s.signing.told.CompareAndSwap(last, now) {
+		s.log.Error("an answer cannot be signed; it was answered with SERVFAIL", "error", err)
+	}
+}

@@ -1,0 +1,42 @@
+package app
+
+import (
+	"fmt"
+
+	"github.com/dnsteer/dnsteer/dnsserver"
+	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/keyfile"
+)
+
+// namesStatus tells of zones that are signed and of secondaries.
+func namesStatus(st *api.DNSStatus, stats *dnsserver.Stats) {
+	for _, z := range stats.Signed {
+		v := api.SignedZone{Zone: z.Zone, Signatures: z.Signatures}
+		for _, k := range z.Keys {
+			v.DS = append(v.DS, keyfile.DSText(k.DS()))
+		}
+		st.Signed = append(st.Signed, v)
+	}
+	for _, s := range stats.Secondaries {
+		st.Secondaries = append(st.Secondaries, api.SecondaryStatus{
+			Zone: s.Zone, Address: s.Addr.String(), Serial: s.Serial, Answered: s.Answered, Fault: s.Fault,
+		})
+	}
+	st.ClockBehind = stats.ClockBehind
+}
+
+// namesProblems lists what is wrong with the names beside their answers.
+func namesProblems(st *api.DNSStatus) (list []string) {
+	if st == nil {
+		return nil
+	}
+	if st.ClockBehind {
+		list = append(list, "The clock is wrong: it says less than what has passed for sure. Signed answers are made as of then, and validators may refuse them until it is set.")
+	}
+	for _, s := range st.Secondaries {
+		if s.Fault != "" {
+			list = append(list, fmt.Sprintf("The secondary %s has not heard of the last change of %s: %s.", s.Address, s.Zone, s.Fault))
+		}
+	}
+	return list
+}

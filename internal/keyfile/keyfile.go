@@ -1,0 +1,213 @@
+// Package keyfile keeps the keys that zones are signed with (DNSSEC) in pairs of
+// files, in the form that BIND and its kin read and write: K<zone>+<algorithm>+<tag>
+// with .key for the public half and .private for the other.
+package keyfile
+
+import (
+	"bytes"
+	"crypto"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+
+	"github.com/dnsteer/dnsteer/dnsserver"
+)
+
+// The ends of the names of a key's two files.
+const (
+	Public  = ".key"
+	Private = ".private"
+)
+
+// Base takes the end off a path that names one of a key's files, or neither.
+func Base(path string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(path, Public), Private)
+}
+
+// Parse reads a key from the contents of its files. Errors quote nothing of the
+// private one.
+func Parse(public, private []byte) (dnsserver.SigningKey, error) {
+	record, err := parsePublic(public)
+	if err != nil {
+		return dnsserver.SigningKey{}, err
+	}
+	secret, err := parsePrivate(record, private)
+	if err != nil {
+		return dnsserver.SigningKey{}, err
+	}
+	return dnsserver.NewSigningKey(record, secret)
+}
+
+// parsePublic reads the DNSKEY record of a public file.
+func parsePublic(data []byte) (*dns.DNSKEY, error) {
+	p := dns.NewZoneParser(bytes.NewReader(data), ".", "")
+	p.SetDefaultTTL(0)
+	var record *dns.DNSKEY
+	for rr, ok := p.Next(); ok; rr, ok = p.Next() {
+		k, isKey := rr.(*dns.DNSKEY)
+		if !isKey || record != nil {
+			return nil, errors.New("the public file holds something else than one DNSKEY record")
+		}
+		record = k
+	}
+	if p.Err() != nil || record == nil {
+		return nil, errors.New("the public file holds no DNSKEY record that can be read")
+	}
+	return record, nil
+}
+
+var errPrivate = errors.New("the private file cannot be read as that of its public one")
+
+// parsePrivate reads a private file. The library may fail by a panic on what is
+// no key.
+func parsePrivate(record *dns.DNSKEY, data []byte) (key crypto.PrivateKey, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errPrivate
+		}
+	}()
+	key, err = record.ReadPrivateKey(bytes.NewReader(data), "private")
+	if err != nil || key == nil {
+		return nil, errPrivate // the library's error may quote the file
+	}
+	return key, nil
+}
+
+// Made is a key with the contents of its files.
+type Made struct {
+	dnsserver.SigningKey
+	public, private []byte
+}
+
+// New makes a key for a zone.
+func New(zone string, algorithm uint8) (Made, error) {
+	k, secret, err := dnsserver.GenerateSigningKey(zone, algorithm)
+	if err != nil {
+		return Made{}, err
+	}
+	record := k.Record()
+	text := fmt.Sprintf("; A key for keys and records of %s, number %d.\n%s\n", record.Hdr.Name, k.Tag(), record)
+	return Made{k, []byte(text), []byte(record.PrivateKeyString(secret))}, nil
+}
+
+// Name gives the name of a key's files without their ends.
+func Name(k dnsserver.SigningKey) string {
+	record := k.Record()
+	return fmt.Sprintf("K%s+%03d+%05d", record.Hdr.Name, record.Algorithm, k.Tag())
+}
+
+// Write writes a key's files into a folder, which is made where it is missing. The
+// public file is the last, so that one that is there has the other beside it.
+// Nothing is overwritten.
+func (m Made) Write(dir string) (base string, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("keep a key: %w", err)
+	}
+	base = filepath.Join(dir, Name(m.SigningKey))
+	if err := write(base+Private, m.private, 0o600); err != nil {
+		return "", err
+	}
+	if err := write(base+Public, m.public, 0o644); err != nil {
+		return "", err
+	}
+	return base, syncDir(dir)
+}
+
+// write makes a file that outlives a loss of power.
+func write(path string, data []byte, mode fs.FileMode) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return fmt.Errorf("keep a key: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := f.Write(data); err != nil {
+		return fmt.Errorf("keep a key: %w", err)
+	}
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("keep a key: %w", err)
+	}
+	return nil
+}
+
+// Find lists the keys of a zone and an algorithm in a folder, by their public
+// files, without their ends. A folder that is missing has none.
+func Find(dir, zone string, algorithm uint8) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for keys: %w", err)
+	}
+	prefix := fmt.Sprintf("K%s+%03d+", dns.CanonicalName(zone), algorithm)
+	var list []string
+	for _, e := range entries {
+		if name := e.Name(); strings.HasPrefix(name, prefix) && strings.HasSuffix(name, Public) {
+			list = append(list, filepath.Join(dir, strings.TrimSuffix(name, Public)))
+		}
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// Read reads a key from its files.
+func Read(base string) (dnsserver.SigningKey, error) {
+	public, err := os.ReadFile(base + Public)
+	if err != nil {
+		return dnsserver.SigningKey{}, fmt.Errorf("read a key: %w", err)
+	}
+	private, err := os.ReadFile(base + Private)
+	if err != nil {
+		return dnsserver.SigningKey{}, fmt.Errorf("read a key: %w", err)
+	}
+	k, err := Parse(public, private)
+	if err != nil {
+		return k, fmt.Errorf("read the key %s: %w", base, err)
+	}
+	return k, nil
+}
+
+// ReadPublic reads the public half of a key, which is all that its DS record is
+// made of.
+func ReadPublic(base string) (*dns.DNSKEY, error) {
+	data, err := os.ReadFile(base + Public)
+	if err != nil {
+		return nil, fmt.Errorf("read a key: %w", err)
+	}
+	k, err := parsePublic(data)
+	if err != nil {
+		return nil, fmt.Errorf("read the key %s: %w", base, err)
+	}
+	return k, nil
+}
+
+// DSText writes a DS record as people copy it into a parent zone.
+func DSText(ds *dns.DS) string {
+	return fmt.Sprintf("%s IN DS %d %d %d %s", ds.Hdr.Name, ds.KeyTag, ds.Algorithm, ds.DigestType, strings.ToUpper(ds.Digest))
+}
+
+// Kept gives the key of a zone in a folder, and makes one where there is none.
+func Kept(dir, zone string, algorithm uint8) (k dnsserver.SigningKey, made bool, err error) {
+	list, err := Find(dir, zone, algorithm)
+	switch {
+	case err != nil:
+		return k, false, err
+	case len(list) > 1:
+		return k, false, fmt.Errorf("zone %s has %d keys in %s: name them in their order by the zone's dnssec.keys, or remove those that are not wanted", zone, len(list), dir)
+	case len(list) == 1:
+		k, err = Read(list[0])
+		return k, false, err
+	}
+	m, err := New(zone, algorithm)
+	if err != nil {
+		return k, false, err
+	}
+	_, err = m.Write(dir)
+	return m.SigningKey, true, err
+}

@@ -1,0 +1,184 @@
+package metrics
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"go.uber.org/goleak"
+
+	"github.com/dnsteer/dnsteer/dnsserver"
+	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world is a controller in trouble of every kind that has a metric.
+type world struct{ err error }
+
+func (w world) Status(context.Context) (api.Status, error) {
+	at := time.Unix(1_700_000_000, 0).UTC()
+	check := func(outcome string) []sites.Checked {
+		return []sites.Checked{{Probe: "tcp", Outcome: outcome, Duration: 3 * time.Millisecond}, {Probe: "new", Outcome: "none"}}
+	}
+	node := func(name string, word sites.Word, outcome string) sites.NodeView {
+		return sites.NodeView{Name: name, Word: word, Answers: outcome == "up", Lines: []sites.LineView{{Family: "ipv4", Checks: check(outcome)}}}
+	}
+	return api.Status{
+		Version: "1.2.3", Instance: "hq", Started: at, Problems: []string{"a", "b"}, Isolated: true, Brake: "holds",
+		Config: api.ConfigStatus{Loaded: at, Error: "bad"}, Store: api.StoreStatus{Error: "full"},
+		DNS:  &api.DNSStatus{Serials: map[string]uint32{"example.lan": 7}},
+		HTTP: &api.HTTPStatus{CertificateEnds: at},
+		Sites: []sites.SiteView{
+			{
+				Name: "berlin", Condition: sites.SiteIsUp, Witnesses: []sites.WitnessView{{Name: "resolver 10.1.0.1", Outcome: "down"}},
+				Nodes: []sites.NodeView{node("a", sites.WordOut, "down"), node("b", sites.WordUp, "up")},
+				Pools: []sites.PoolView{{Name: "default", Serves: "emergency:hamburg", Active: "b", Paused: &sites.Hold{}}},
+			},
+			{Name: "hamburg", Condition: sites.SiteIsDown, Pools: []sites.PoolView{{Name: "default", Serves: "own"}}},
+		},
+	}, w.err
+}
+
+func (world) DNS() (dnsserver.Stats, bool) {
+	return dnsserver.Stats{
+		UDP:         dnsserver.Transport{Queries: 12, Responses: map[string]uint64{"NOERROR": 9}, Dropped: map[string]uint64{"denied": 3}, Limited: 2},
+		TCP:         dnsserver.Transport{Queries: 2, Responses: map[string]uint64{"REFUSED": 2}},
+		Connections: 1, Transfers: dnsserver.TransferStats{Whole: 1},
+	}, true
+}
+
+// fed is a set that something has happened to.
+func fed(t *testing.T, source Source) *Set {
+	t.Helper()
+	s, err := New(source, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject := sites.Subject{Site: "berlin", Node: "a"}
+	s.Probed(&sites.Result{Subject: subject, Checks: []sites.Check{{Outcome: sites.Down, Cause: "timeout", Text: "10.1.0.11 is silent"}, {Outcome: sites.Up}}})
+	s.Probed(&sites.Result{Subject: sites.Subject{Site: "gone", Node: "x"}, Checks: []sites.Check{{Outcome: sites.Down, Cause: "refused"}}})
+	s.Happened([]sites.Event{{Kind: sites.FailoverOutage, Site: "berlin", Node: "a"}, {Kind: sites.SiteDown, Site: "hamburg"}})
+	s.Decided(2 * time.Millisecond)
+	return s
+}
+
+// Prometheus would refuse the metrics, or people would not find them by the names
+// that they know from everything else.
+func TestMetricsAreAsTheyShouldBe(t *testing.T) {
+	s := fed(t, world{})
+	problems, err := testutil.GatherAndLint(s.Gatherer())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+	text := scrape(t, s)
+	var ours strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "dnsteer_") {
+			ours.WriteString(line)
+		}
+	}
+	golden(t, filepath.Join("testdata", "metrics.txt"), ours.String())
+	for _, d := range Descriptions() {
+		if !strings.Contains(text, "# HELP "+d.Name+" ") {
+			t.Errorf("%s is described and not told", d.Name)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "promtool", "check", "metrics")
+	cmd.Stdin = strings.NewReader(text)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("promtool: %v\n%s", err, out)
+	}
+}
+
+// A metric that has labels without bound, or an address in them, fills the disk
+// of Prometheus and tells strangers who asks.
+func TestLabelsAreBounded(t *testing.T) {
+	bounded := []string{
+		"version", "instance", "site", "witness", "node", "state", "family", "probe", "subject", "reason", "pool", "kind",
+		"severity", "cause", "transport", "rcode", "zone", "result",
+	}
+	for _, d := range Descriptions() {
+		for _, l := range d.Labels {
+			if !slices.Contains(bounded, l) {
+				t.Errorf("%s: the label %s is not known to be bounded", d.Name, l)
+			}
+		}
+	}
+	if text := scrape(t, fed(t, world{})); strings.Contains(text, "is silent") || strings.Contains(text, `"gone"`) {
+		t.Error("a text, or a site that is configured no more, is among the labels")
+	}
+}
+
+// Readers of the documents would look for metrics that are not there.
+func TestReference(t *testing.T) {
+	golden(t, filepath.Join("..", "..", "docs", "metrics.md"), string(Reference()))
+}
+
+// A controller that hangs must be seen to, not look as if all were well.
+func TestFailureIsSeen(t *testing.T) {
+	s := fed(t, world{err: errors.New("the loop does not turn")})
+	if _, err := s.Gatherer().Gather(); err == nil {
+		t.Error("metrics that cannot be read are no error")
+	}
+}
+
+// Another part's metrics must come along with these.
+func TestRegister(t *testing.T) {
+	s := fed(t, world{})
+	c := prometheus.NewCounter(prometheus.CounterOpts{Name: "dnsteer_alerts_sent_total", Help: "Alerts that were sent."})
+	if err := s.Register(c); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(scrape(t, s), "dnsteer_alerts_sent_total 0") {
+		t.Error("it is not told")
+	}
+}
+
+func scrape(t *testing.T, s *Set) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	text, err := io.ReadAll(w.Result().Body)
+	if err != nil || w.Code != 200 {
+		t.Fatal(w.Code, err, string(text))
+	}
+	return string(text)
+}
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(bytes.TrimSpace(want)), strings.TrimSpace(got)); d != "" {
+		t.Errorf("%s (-want +got):\n%s", path, d)
+	}
+}
