@@ -22,6 +22,7 @@ import (
 	"github.com/dnsteer/dnsteer/internal/sdnotify"
 	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/internal/version"
+	"github.com/dnsteer/dnsteer/internal/web"
 	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -41,6 +42,8 @@ type Options struct {
 	Notify *sdnotify.Notifier
 	// Ready, if not nil, is called once the controller serves.
 	Ready func(*App)
+	// Levers, if not nil, are shown on a page of the dashboard of their own.
+	Levers web.Levers
 
 	// disk, if not nil, stands between the writer and the store in tests of
 	// disks that hang.
@@ -69,7 +72,7 @@ type App struct {
 	past     past
 	api      *api.Handler
 	control  control
-	web      web
+	web      webServer
 	metrics  *metrics.Set
 	pulse    *pulse
 	// beside has the goroutines that end with life.
@@ -154,8 +157,10 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	a.runner = probes.NewRunner(probes.RunnerConfig{
 		Now: clock.Boot, Deliver: a.loop.deliver, Limit: a.room(cfg), Log: a.log, Heartbeats: a.beats,
 	})
+	if err := a.prepareAPI(state.Values); err != nil {
+		return state, err
+	}
 	a.keeper.start()
-	a.prepareAPI(state.Values)
 	return state, nil
 }
 

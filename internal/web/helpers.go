@@ -18,6 +18,7 @@ func helpers() template.FuncMap {
 	return template.FuncMap{
 		"ago": ago, "clock": clock, "stamp": stamp, "took": took, "asset": asset,
 		"addresses": addresses, "sentence": sentence, "lower": strings.ToLower, "join": strings.Join,
+		"sign": func(shape, word string, tone Tone) sign { return sign{shape, word, tone} },
 	}
 }
 

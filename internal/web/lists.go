@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -115,46 +116,62 @@ func (h *Handler) services(v *visit) error {
 	page := struct {
 		Services     []api.ServiceView
 		Client, Name string
-		Fault        string
-		Answer       *api.ServiceAnswerView
-		Why          []string
 		Sites        []string
+		asked
 	}{Services: st.Services, Client: query(v.r, "client"), Name: query(v.r, "name")}
 	for i := range st.Sites {
 		page.Sites = append(page.Sites, st.Sites[i].Name)
 	}
 	if page.Name != "" {
-		page.Answer, page.Why, page.Fault = h.asked(v, page.Client, page.Name, page.Sites)
+		page.asked = h.asked(v, page.Client, page.Name, page.Sites)
 	}
 	v.title, v.menu = "Services", "services"
 	return h.show(v, "services", page)
 }
 
+// asked is what a client gets for a name, and why.
+type asked struct {
+	// Taken says why an address is taken for a site's.
+	Taken, Fault string
+	Answer       *api.ServiceAnswerView
+	Why          []string
+}
+
 // asked says what a client gets for a name. The client is a site's name or an
 // address.
-func (h *Handler) asked(v *visit, client, name string, known []string) (answer *api.ServiceAnswerView, why []string, fault string) {
+func (h *Handler) asked(v *visit, client, name string, known []string) (out asked) {
 	site := client
 	if a, err := netip.ParseAddr(client); err == nil {
-		finder, ok := h.Reader.(interface{ SiteOf(netip.Addr) string })
-		if !ok {
-			return nil, nil, "The built-in DNS server is not in use, so an address belongs to no site: choose a site."
+		listed := false
+		if site, listed = h.SiteOf(a); site == "" {
+			out.Fault = "The built-in DNS server is not in use, so an address belongs to no site: choose a site."
+			return out
 		}
-		site = finder.SiteOf(a)
+		out.Taken = fmt.Sprintf("%s is one of the clients of %s.", a, site)
+		if !listed {
+			out.Taken = fmt.Sprintf("%s is in no site's clients: it gets the answers of the default site, %s.", a, site)
+		}
 	}
 	if !slices.Contains(known, site) {
-		return nil, nil, fmt.Sprintf("%q is neither an address nor a site. The sites are %s.", client, strings.Join(known, ", "))
+		out.Fault = fmt.Sprintf("%q is neither an address nor a site. The sites are %s.", client, strings.Join(known, ", "))
+		return out
 	}
 	x, err := h.Reader.Explain(v.r.Context(), strings.ToLower(name))
 	if err != nil {
-		return nil, nil, err.Error()
+		out.Fault = sentence(err.Error())
+		return out
 	}
 	for i := range x.Answers {
 		if x.Answers[i].Site == site {
-			why = []string{x.Sentences[i]}
-			return &x.Answers[i], why, ""
+			out.Answer = &x.Answers[i]
+			if i < len(x.Sentences) {
+				out.Why = x.Sentences[i : i+1]
+			}
+			return out
 		}
 	}
-	return nil, x.Sentences, fmt.Sprintf("Clients of %s get nothing for %s.", site, name)
+	out.Why, out.Fault = x.Sentences, fmt.Sprintf("Clients of %s get nothing for %s.", site, name)
+	return out
 }
 
 // targets is the page of what is pushed.
@@ -178,7 +195,7 @@ func (h *Handler) configuration(v *visit) error {
 	}
 	page := struct {
 		Status *api.Status
-		Files  []File
+		Files  []config.Shown
 	}{Status: &st}
 	if h.Configuration != nil {
 		if page.Files, err = h.Configuration.Written(v.r.Context()); err != nil {

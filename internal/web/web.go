@@ -17,11 +17,13 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/auth"
+	"github.com/dnsteer/dnsteer/internal/config"
 )
 
 //go:embed templates assets
@@ -36,11 +38,8 @@ type Entrance interface {
 // Configuration gives what is in place as it was read, without its secrets.
 type Configuration interface {
 	// Written gives the text of each file, by path.
-	Written(ctx context.Context) ([]File, error)
+	Written(ctx context.Context) ([]config.Shown, error)
 }
-
-// File is one file of the configuration.
-type File struct{ Path, Text string }
 
 // Deps are what the pages are made of; none may be nil unless it says so.
 type Deps struct {
@@ -52,8 +51,13 @@ type Deps struct {
 	// to be shown.
 	Publisher     api.Publisher
 	Configuration Configuration
-	Log           *slog.Logger
-	Now           func() time.Time
+	// SiteOf says to which site an address belongs as a client, and whether it is
+	// listed there; "" where no DNS server of ours answers.
+	SiteOf func(netip.Addr) (site string, known bool)
+	// Levers is nil but in a demo.
+	Levers Levers
+	Log    *slog.Logger
+	Now    func() time.Time
 }
 
 // Handler serves the pages.
@@ -102,7 +106,7 @@ func New(d Deps) (*Handler, error) {
 }
 
 func (h *Handler) routes() []route {
-	return []route{
+	list := []route{
 		{"GET /{$}", auth.Viewer, h.overview},
 		{"GET /sites/{site}", auth.Viewer, h.site},
 		{"GET /sites/{site}/{node}", auth.Viewer, h.node},
@@ -118,6 +122,10 @@ func (h *Handler) routes() []route {
 		{"POST /login", auth.Nobody, h.login},
 		{"POST /logout", auth.Nobody, h.logout},
 	}
+	if h.Levers != nil {
+		list = append(list, route{"GET /levers", auth.Viewer, h.levers}, route{"POST /levers", auth.Operator, h.pull})
+	}
+	return list
 }
 
 // ServeHTTP serves one page.
@@ -196,6 +204,7 @@ type frame struct {
 	Title, Menu, Base string
 	User, Role        string
 	CanAct, CanLeave  bool
+	Levers            string // the name of the page; "" for none
 	Now               time.Time
 	Data              any
 }
@@ -206,6 +215,9 @@ func (h *Handler) show(v *visit, page string, data any) error {
 		Title: v.title, Menu: v.menu, Base: v.caller.BasePath, Now: v.now, Data: data,
 		User: v.caller.Name, Role: v.caller.Role.String(), CanAct: v.caller.Role >= auth.Operator,
 		CanLeave: v.caller.Name != "",
+	}
+	if h.Levers != nil {
+		f.Levers = h.Levers.Title()
 	}
 	var out bytes.Buffer
 	if err := h.pages[page].Execute(&out, f); err != nil {

@@ -84,7 +84,7 @@ func Run(ctx context.Context, opt Options) (err error) {
 		_ = lines.Close(short)
 	}()
 	return app.Run(ctx, app.Options{
-		ConfigPath: path, Strict: true, Log: log, Ready: func(a *app.App) { d.ready(ctx, stop, a) },
+		ConfigPath: path, Strict: true, Log: log, Levers: levers{d}, Ready: func(a *app.App) { d.ready(ctx, stop, a) },
 	})
 }
 
@@ -238,7 +238,8 @@ Try, in another terminal:
   %s status --socket %s
   %s explain berlin --socket %s
 
-The API, the metrics and the health checks are at http://%s/.
+The dashboard is at http://%s/ (and the API, the metrics and the
+health checks below it); its page "Break things" does what the keys do.
 
 `, d.places[0].name, d.places[1].name, host, port, d.opt.Command, socket, d.opt.Command, socket, d.web)
 	events, err := a.Follow(ctx, 0)
