@@ -105,7 +105,7 @@ func (h *Handler) row(v *visit, site string, n *sites.NodeView, unseen bool) nod
 	r := nodeRow{NodeView: *n, Site: site, Sign: signOf(n.Word, unseen), CanAct: v.canAct(), Base: v.caller.BasePath, Now: v.now}
 	for _, l := range n.Lines {
 		for _, c := range l.Checks {
-			if c.Steer {
+			if c.Steer && c.Outcome == "up" {
 				r.Took = max(r.Took, c.Duration)
 			}
 		}

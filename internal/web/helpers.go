@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 func helpers() template.FuncMap {
 	return template.FuncMap{
 		"ago": ago, "clock": clock, "stamp": stamp, "took": took, "asset": asset,
-		"addresses": addresses, "sentence": sentence, "lower": strings.ToLower, "join": strings.Join,
+		"addresses": addresses, "sentence": sentence, "lower": strings.ToLower, "join": strings.Join, "prose": prose, "seen": seen,
 		"sign": func(shape, word string, tone Tone) sign { return sign{shape, word, tone} },
 	}
 }
@@ -88,6 +89,62 @@ func sentence(s string) string {
 		return s
 	}
 	return s + "."
+}
+
+// piece is a part of a sentence: a time, or what stands between times.
+type piece struct {
+	Text string
+	At   time.Time
+}
+
+var timeInText = regexp.MustCompile(`(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC`)
+
+// prose cuts a text that was written for a terminal into its times, which are then
+// shown in the reader's zone, and the rest. A time without a date is the one that is
+// nearest to near.
+func prose(text string, near time.Time) (list []piece) {
+	text = sentence(text)
+	last := 0
+	for _, at := range timeInText.FindAllStringIndex(text, -1) {
+		word := text[at[0]:at[1]]
+		t, err := time.Parse("2006-01-02 15:04:05 UTC", word)
+		if err != nil {
+			clock, failed := time.Parse("15:04:05 UTC", word)
+			if failed != nil {
+				continue
+			}
+			t = nearest(clock, near.UTC())
+		}
+		list = append(list, piece{Text: text[last:at[0]]}, piece{word, t})
+		last = at[1]
+	}
+	return append(list, piece{Text: text[last:]})
+}
+
+// nearest gives the moment with a time of day that is at most half a day from
+// another.
+func nearest(clock, near time.Time) time.Time {
+	y, m, d := near.Date()
+	t := time.Date(y, m, d, clock.Hour(), clock.Minute(), clock.Second(), 0, time.UTC)
+	switch diff := t.Sub(near); {
+	case diff > 12*time.Hour:
+		return t.AddDate(0, 0, -1)
+	case diff < -12*time.Hour:
+		return t.AddDate(0, 0, 1)
+	}
+	return t
+}
+
+// seen says whether the site's resolver gives what it should.
+func seen(visible *bool) string {
+	switch {
+	case visible == nil:
+		return "not known"
+	case *visible:
+		return "yes"
+	default:
+		return "not yet"
+	}
 }
 
 // asset gives the URL path of an embedded file, which changes with its content.

@@ -112,7 +112,7 @@ func course(l history.Line, now time.Time) lineCourse {
 			continue
 		}
 		x := min(stripWidth-1, int(stripWidth*p.Time.Sub(start)/(24*time.Hour)))
-		c.Strip = append(c.Strip, piece(x, &p))
+		c.Strip = append(c.Strip, pieceOfDay(x, &p))
 		if p.Up > 0 && c.Chart.Most > 0 {
 			fmt.Fprintf(&line, "%d,%d ", x, chartHeight-int(chartHeight*p.Mean/c.Chart.Most))
 		}
@@ -122,7 +122,7 @@ func course(l history.Line, now time.Time) lineCourse {
 	return c
 }
 
-func piece(x int, p *history.Point) strip {
+func pieceOfDay(x int, p *history.Point) strip {
 	s := strip{X: x, From: p.Time, To: p.Time, Class: "up", Text: fmt.Sprintf("%d answers, %s on average, %s at most", p.Up, took(p.Mean), took(p.Most))}
 	switch {
 	case p.Down > 0:

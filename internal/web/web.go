@@ -177,7 +177,11 @@ func (h *Handler) visit(w http.ResponseWriter, r *http.Request, to route) {
 		h.Log.Error("page failed", "path", r.URL.Path, "error", err)
 	}
 	v.title = http.StatusText(v.status)
-	if err := h.show(v, "problem", err.Error()); err != nil {
+	text := err.Error()
+	if v.status == http.StatusInternalServerError {
+		text = "This page cannot be made now. The controller's log says why."
+	}
+	if err := h.show(v, "problem", text); err != nil {
 		h.Log.Error("page failed", "path", r.URL.Path, "error", err)
 	}
 }

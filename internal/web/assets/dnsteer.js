@@ -26,6 +26,10 @@
       const left = (new Date(e.dataset.until) - now) / 1000;
       e.textContent = left > 0 ? `(in ${span(left)})` : "(due)";
     }
+    for (const e of document.querySelectorAll("[data-to]")) {
+      const from = new Date(e.dataset.from), to = new Date(e.dataset.to);
+      e.querySelector("rect.fill")?.setAttribute("width", Math.min(100, Math.max(1, Math.round(100 * (now - from) / (to - from)))));
+    }
     for (const e of document.querySelectorAll("time:not([data-local])")) {
       const t = new Date(e.dateTime);
       e.dataset.local = "yes";
@@ -67,7 +71,7 @@
     };
   };
   if (!document.querySelector("form.order")) listen();
-  setInterval(() => { if (connected) { fresh = new Date(); refresh(); } }, 5000);
+  setInterval(() => { if (connected) { fresh = new Date(); refresh(); } }, 2000);
   setInterval(tick, 1000);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
   tick();
@@ -91,7 +95,7 @@
     dialog.addEventListener("submit", async (s) => {
       s.preventDefault();
       const form = s.target;
-      await fill(await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) }));
+      await fill(await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, s.submitter)) }));
     });
     dialog.addEventListener("click", (c) => { if (c.target.closest("a.button")) { c.preventDefault(); dialog.close(); } });
     dialog.addEventListener("close", () => { dialog.remove(); a.focus(); refresh(); });
