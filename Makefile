@@ -54,6 +54,11 @@ bench: ## the benchmarks
 bench-dns: build ## our DNS server beside others that are installed: q/s, CPU per answer, latency, memory
 	@go run ./internal/benchdns -ours bin/dnsteer $(BENCHDNS)
 
+.PHONY: screenshots
+screenshots: ## pictures of every screen of the dashboard, phone and desktop, light and dark, in bin/screenshots
+	@.ci/packages
+	go test -count=1 ./cmd/dnsteer/demo -run '^TestScreens$$' -args -pictures $(CURDIR)/bin/screenshots
+
 .PHONY: fuzz
 fuzz: ## every fuzz target, for FUZZTIME each
 	@.ci/fuzz $(FUZZTIME)

@@ -176,11 +176,8 @@ func (h *Handler) unknown(w http.ResponseWriter, r *http.Request, next http.Hand
 }
 
 func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
-	s, err := h.Reader.Status(r.Context())
+	s, err := h.Whole().Status(r.Context())
 	if err != nil {
-		return err
-	}
-	if err := h.addTargets(r.Context(), &s); err != nil {
 		return err
 	}
 	s.Problems, s.Config.Warnings = listed(s.Problems), listed(s.Config.Warnings)

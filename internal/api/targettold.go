@@ -24,6 +24,23 @@ func (h *Handler) addTargets(ctx context.Context, s *Status) error {
 	return nil
 }
 
+// Whole gives the reader with a status that has the targets in it too.
+func (h *Handler) Whole() Reader { return whole{h.Reader, h} }
+
+type whole struct {
+	Reader
+	h *Handler
+}
+
+// Status adds the targets and their problems.
+func (w whole) Status(ctx context.Context) (Status, error) {
+	s, err := w.Reader.Status(ctx)
+	if err == nil {
+		err = w.h.addTargets(ctx, &s)
+	}
+	return s, err
+}
+
 // Problems are what a person should look at first, worst first, as sentences;
 // nil when the target is well.
 func (v *TargetView) Problems() (list []string) {

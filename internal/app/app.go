@@ -24,6 +24,7 @@ import (
 	"github.com/dnsteer/dnsteer/internal/sdnotify"
 	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/internal/version"
+	"github.com/dnsteer/dnsteer/internal/web"
 	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -43,6 +44,8 @@ type Options struct {
 	Notify *sdnotify.Notifier
 	// Ready, if not nil, is called once the controller serves.
 	Ready func(*App)
+	// Levers, if not nil, are shown on a page of the dashboard of their own.
+	Levers web.Levers
 
 	// disk, if not nil, stands between the writer and the store in tests of
 	// disks that hang.
@@ -74,7 +77,7 @@ type App struct {
 	alerts   *alert.Engine
 	api      *api.Handler
 	control  control
-	web      web
+	web      webServer
 	metrics  *metrics.Set
 	pushing  *pushing
 	pulse    *pulse
@@ -160,12 +163,14 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	a.runner = probes.NewRunner(probes.RunnerConfig{
 		Now: clock.Boot, Deliver: a.loop.deliver, Limit: a.room(cfg), Log: a.log, Heartbeats: a.beats,
 	})
+	if err := a.prepareAPI(state.Values); err != nil {
+		return state, err
+	}
 	a.keeper.start()
 	if a.pushing, err = a.newPushing(cfg); err != nil {
 		return state, errors.Join(err, within(storeWithin, a.keeper.writer.Close))
 	}
 	a.alerts = a.newAlerts(cfg.Alerts, state.LastEvent)
-	a.prepareAPI(state.Values)
 	return state, nil
 }
 

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -21,33 +22,38 @@ const (
 	replyValues   store.Kind = "idempotency"
 )
 
-// web is the listener of the API, the metrics and the pages.
-type web struct {
+// webServer is the listener of the API, the metrics and the pages.
+type webServer struct {
 	*httpd.Server
 	mu     sync.Mutex
 	failed error // why it is not served as configured
 }
 
-func (w *web) fail(err error) {
+func (w *webServer) fail(err error) {
 	w.mu.Lock()
 	w.failed = err
 	w.mu.Unlock()
 }
 
-func (w *web) failure() error {
+func (w *webServer) failure() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.failed
 }
 
 // prepareAPI makes the handlers with what the last run has stored for them.
-func (a *App) prepareAPI(values map[store.Kind]map[string][]byte) {
+func (a *App) prepareAPI(values map[store.Kind]map[string][]byte) error {
 	gate := auth.NewGate(auth.Options{Now: time.Now, Stored: values[sessionValues], Keep: a.keepValues(sessionValues)})
 	a.api = api.NewHandler(api.Deps{
 		Reader: a, Operator: a, Historian: a, Health: a, Log: a.log, Gate: gate,
 		Replies: values[replyValues], KeepReplies: a.keepValues(replyValues), Heartbeats: a.beats, Publisher: a, Alerter: a,
 	})
-	a.web.Server = httpd.New(httpd.Options{API: a.api, Gate: gate, Metrics: a.metrics.Handler(), Log: a.log})
+	pages, err := a.pages()
+	if err != nil {
+		return fmt.Errorf("prepare the dashboard: %w", err)
+	}
+	a.web.Server = httpd.New(httpd.Options{API: a.api, Gate: gate, Metrics: a.metrics.Handler(), Pages: pages, Log: a.log})
+	return nil
 }
 
 // DNS gives the counts of the DNS server ([metrics.Source]).
@@ -61,7 +67,7 @@ func (a *App) DNS() (stats dnsserver.Stats, ok bool) {
 // keepValues gives what has values of a kind stored, without waiting.
 func (a *App) keepValues(kind store.Kind) func(map[string][]byte) {
 	return func(values map[string][]byte) {
-		a.keeper.writer.Queue(store.Batch{Values: map[store.Kind]map[string][]byte{kind: values}})
+		a.keeper.values.set(kind, values)
 	}
 }
 

@@ -87,7 +87,7 @@ func Run(ctx context.Context, opt Options) (err error) {
 		_ = lines.Close(short)
 	}()
 	return app.Run(ctx, app.Options{
-		ConfigPath: path, Strict: true, Log: log, Ready: func(a *app.App) { d.ready(ctx, stop, a) },
+		ConfigPath: path, Strict: true, Log: log, Levers: levers{d}, Ready: func(a *app.App) { d.ready(ctx, stop, a) },
 	})
 }
 
@@ -251,7 +251,8 @@ Try, in another terminal:
   %s status --socket %s
   %s explain berlin --socket %s
 
-The API, the metrics and the health checks are at http://%s/.
+The dashboard is at http://%s/ (and the API, the metrics and the
+health checks below it); its page "Break things" does what the keys do.
 
 `, host, port, d.router.dns.Addr(), d.router.dns.Port(), d.adguard.dns.Addr(), d.adguard.dns.Port(), d.opt.Command, socket, d.opt.Command, socket, d.web)
 	events, err := a.Follow(ctx, 0)

@@ -79,10 +79,15 @@ type show struct {
 
 func start(t *testing.T, terminal bool) *show {
 	t.Helper()
+	return startWith(t, terminal, impatient)
+}
+
+func startWith(t *testing.T, terminal bool, settings string) *show {
+	t.Helper()
 	t.Setenv("TMPDIR", shortDir(t))
 	ctx, stop := context.WithCancel(context.Background())
 	s := &show{display: &display{more: make(chan struct{})}, t: t, stop: stop, ended: make(chan error, 1)}
-	opt := Options{DNS: netip.MustParseAddrPort("127.0.0.1:0"), Out: s.display, Command: "dnsteer", settings: impatient}
+	opt := Options{DNS: netip.MustParseAddrPort("127.0.0.1:0"), Out: s.display, Command: "dnsteer", settings: settings}
 	if terminal {
 		var keys *io.PipeReader
 		keys, s.keys = io.Pipe()
@@ -96,7 +101,7 @@ func start(t *testing.T, terminal bool) *show {
 			_ = s.keys.Close()
 		}
 	})
-	s.await(t, 0, "explain berlin")
+	s.await(t, 0, "health checks below it")
 	s.mu.Lock()
 	found := regexp.MustCompile(`dig @(\S+) -p (\d+)`).FindStringSubmatch(s.text.String())
 	s.mu.Unlock()

@@ -77,57 +77,44 @@ func (d *demo) pressAll(ctx context.Context, keys []byte) bool {
 // press does what one key says, a letter in lower case; false for a key that
 // says nothing.
 func (d *demo) press(ctx context.Context, key byte) bool {
-	switch key {
-	case '1', '2', '3', '4', '5', '6', '7', '8':
-		d.toggle(ctx, d.nodes[key-'1'])
-	case 'b':
-		d.cut(d.places[0])
-	case 'h':
-		d.cut(d.places[1])
-	case 'r':
-		d.silence(d.places[0])
-	case 'e':
-		d.screen.printf("-- %s\n", d.router.edit())
-	case 's':
+	if key == 's' {
 		d.state(ctx)
-	default:
-		return false
+		return true
 	}
-	return true
+	_, ok := levers{d}.Pull(string(key))
+	return ok
 }
 
-func (d *demo) cut(p *place) {
+// cut cuts a site off or reconnects it, and says so.
+func (d *demo) cut(p *place) string {
 	if p.toggleCut() {
-		d.screen.printf("-- %s is cut off: neither its nodes nor its resolver can be reached. Watch its DNS stay as it is.\n", p.name)
-	} else {
-		d.screen.printf("-- %s is reachable again.\n", p.name)
+		return p.name + " is cut off: neither its nodes nor its resolver can be reached. Watch its DNS stay as it is."
 	}
+	return p.name + " is reachable again."
 }
 
-func (d *demo) silence(p *place) {
+// silence silences a site's resolver or wakes it, and says so.
+func (d *demo) silence(p *place) string {
 	if p.toggleDeaf() {
-		d.screen.printf("-- the resolver of %s is silent: no node of %s is taken out until it answers.\n", p.name, p.name)
-	} else {
-		d.screen.printf("-- the resolver of %s answers again.\n", p.name)
+		return fmt.Sprintf("the resolver of %s is silent: no node of %s is taken out until it answers.", p.name, p.name)
 	}
+	return fmt.Sprintf("the resolver of %s answers again.", p.name)
 }
 
-func (d *demo) toggle(ctx context.Context, n *node) {
+// toggle stops a node or starts it, and says so.
+func (d *demo) toggle(ctx context.Context, n *node) string {
 	name := n.site.name + "/" + n.name
 	if n.running() {
 		if d.unseen(ctx, n) {
-			d.screen.printf("-- %s has not answered its first probe yet: try again in a moment.\n", name)
-			return
+			return name + " has not answered its first probe yet: try again in a moment."
 		}
 		n.off()
-		d.screen.printf("-- %s was stopped: its port refuses. Its address leaves DNS in about 30 s.\n", name)
-		return
+		return name + " was stopped: its port refuses. Its address leaves DNS in about 30 s."
 	}
 	if err := n.on(); err != nil {
-		d.screen.printf("-- %v\n", err)
-		return
+		return err.Error()
 	}
-	d.screen.printf("-- %s was started: it comes back into DNS after its grace (1 min).\n", name)
+	return name + " was started: it comes back into DNS after its grace (1 min)."
 }
 
 // unseen says whether the controller has not seen a node answer yet. One that is

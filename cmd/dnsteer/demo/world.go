@@ -73,6 +73,12 @@ func (p *place) toggleDeaf() bool {
 	return p.deaf
 }
 
+func (p *place) isDeaf() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.deaf
+}
+
 // lost gives what ends when the site can be reached again; nil if it can.
 func (p *place) lost() <-chan struct{} {
 	p.mu.Lock()

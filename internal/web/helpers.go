@@ -1,0 +1,202 @@
+package web
+
+import (
+	"fmt"
+	"hash/fnv"
+	"html/template"
+	"io/fs"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// helpers are what templates call.
+func helpers() template.FuncMap {
+	return template.FuncMap{
+		"ago": ago, "clock": clock, "stamp": stamp, "took": took, "asset": asset,
+		"addresses": addresses, "sentence": sentence, "lower": strings.ToLower, "join": strings.Join, "prose": prose, "seen": seen,
+		"sign": func(shape, word string, tone Tone) sign { return sign{shape, word, tone} },
+	}
+}
+
+// ago says how long something lasts, coarsely.
+func ago(since, now time.Time) string {
+	if since.IsZero() {
+		return ""
+	}
+	return span(now.Sub(since))
+}
+
+// span writes a length of time in its two largest units at most.
+func span(d time.Duration) string {
+	d = max(d, 0).Round(time.Second)
+	days, hours, minutes, seconds := d/(24*time.Hour), d/time.Hour%24, d/time.Minute%60, d/time.Second%60
+	switch {
+	case days > 0 && hours > 0:
+		return fmt.Sprintf("%d d %d h", days, hours)
+	case days > 0:
+		return fmt.Sprintf("%d d", days)
+	case hours > 0 && minutes > 0:
+		return fmt.Sprintf("%d h %d min", hours, minutes)
+	case hours > 0:
+		return fmt.Sprintf("%d h", hours)
+	case minutes >= 10 || minutes > 0 && seconds == 0:
+		return fmt.Sprintf("%d min", minutes)
+	case minutes > 0:
+		return fmt.Sprintf("%d min %d s", minutes, seconds)
+	default:
+		return fmt.Sprintf("%d s", seconds)
+	}
+}
+
+// clock is a time of day in UTC; scripts write it in the reader's zone.
+func clock(t time.Time) string { return t.UTC().Format("15:04:05") + " UTC" }
+
+// stamp is a time for machines.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// took writes the length of a probe.
+func took(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d < 10*time.Millisecond:
+		return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64) + " ms"
+	case d < time.Second:
+		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
+	default:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	}
+}
+
+func addresses(lists ...[]netip.Addr) (out []string) {
+	for _, list := range lists {
+		for _, a := range list {
+			out = append(out, a.String())
+		}
+	}
+	return out
+}
+
+// sentence gives a text a capital and an end.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
+}
+
+// piece is a part of a sentence: a time, or what stands between times.
+type piece struct {
+	Text string
+	At   time.Time
+}
+
+var timeInText = regexp.MustCompile(`(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC`)
+
+// prose cuts a text that was written for a terminal into its times, which are then
+// shown in the reader's zone, and the rest. A time without a date is the one that is
+// nearest to near.
+func prose(text string, near time.Time) (list []piece) {
+	text = sentence(text)
+	last := 0
+	for _, at := range timeInText.FindAllStringIndex(text, -1) {
+		word := text[at[0]:at[1]]
+		t, err := time.Parse("2006-01-02 15:04:05 UTC", word)
+		if err != nil {
+			clock, failed := time.Parse("15:04:05 UTC", word)
+			if failed != nil {
+				continue
+			}
+			t = nearest(clock, near.UTC())
+		}
+		list = append(list, piece{Text: text[last:at[0]]}, piece{word, t})
+		last = at[1]
+	}
+	return append(list, piece{Text: text[last:]})
+}
+
+// nearest gives the moment with a time of day that is at most half a day from
+// another.
+func nearest(clock, near time.Time) time.Time {
+	y, m, d := near.Date()
+	t := time.Date(y, m, d, clock.Hour(), clock.Minute(), clock.Second(), 0, time.UTC)
+	switch diff := t.Sub(near); {
+	case diff > 12*time.Hour:
+		return t.AddDate(0, 0, -1)
+	case diff < -12*time.Hour:
+		return t.AddDate(0, 0, 1)
+	}
+	return t
+}
+
+// seen says whether the site's resolver gives what it should.
+func seen(visible *bool) string {
+	switch {
+	case visible == nil:
+		return "not known"
+	case *visible:
+		return "yes"
+	default:
+		return "not yet"
+	}
+}
+
+// asset gives the URL path of an embedded file, which changes with its content.
+func asset(name string) (string, error) {
+	data, err := fs.ReadFile(files, "assets/"+name)
+	if err != nil {
+		return "", err
+	}
+	sum := fnv.New64a()
+	_, _ = sum.Write(data) // cannot fail
+	return fmt.Sprintf("/assets/%s?v=%x", name, sum.Sum64()), nil
+}
+
+// Tone is how much something wants a person: the only use of colour.
+type Tone string
+
+// The tones.
+const (
+	Calm  Tone = "calm"
+	Watch Tone = "watch" // wants attention
+	Gone  Tone = "gone"  // does not serve
+	Held  Tone = "held"  // held or paused
+)
+
+// sign is a state as it is shown: by shape, then word, then colour.
+type sign struct {
+	// Shape names a drawing of parts.html.
+	Shape, Word string
+	Tone        Tone
+}
+
+// signOf gives the sign of a node's word. What cannot be seen is held.
+func signOf(word sites.Word, unseen bool) sign {
+	if unseen && word != sites.WordMaintenance && word != sites.WordDisabled {
+		return sign{"held", "not seen", Held}
+	}
+	switch word {
+	case sites.WordUp:
+		return sign{"up", "up", Calm}
+	case sites.WordFailing:
+		return sign{"failing", "failing", Watch}
+	case sites.WordOut:
+		return sign{"out", "out", Gone}
+	case sites.WordRecovering:
+		return sign{"recovering", "recovering", Watch}
+	case sites.WordReturning:
+		return sign{"returning", "returning", Watch}
+	case sites.WordMaintenance:
+		return sign{"maintenance", "maintenance", Held}
+	case sites.WordDisabled:
+		return sign{"disabled", "disabled", Held}
+	default:
+		return sign{"pending", "not yet known", Calm}
+	}
+}

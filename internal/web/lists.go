@@ -1,0 +1,207 @@
+package web
+
+import (
+	"encoding/csv"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// eventsPage is how many events a page has.
+const eventsPage = 100
+
+// events is the page of events with its filters.
+func (h *Handler) events(v *visit) error {
+	q, err := eventQuery(v)
+	if err != nil {
+		return err
+	}
+	list, err := h.Reader.Events(v.r.Context(), q)
+	if err != nil {
+		return err
+	}
+	st, err := h.Reader.Status(v.r.Context())
+	if err != nil {
+		return err
+	}
+	var names []string
+	for i := range st.Sites {
+		names = append(names, st.Sites[i].Name)
+	}
+	older := ""
+	if len(list) == eventsPage {
+		u := v.r.URL.Query()
+		u.Set("before", fmt.Sprint(list[len(list)-1].ID))
+		older = "/events?" + u.Encode()
+	}
+	v.title, v.menu = "Events", "events"
+	return h.show(v, "events", struct {
+		Events            []incident
+		Site, Node, Kind  string
+		Sites             []string
+		Kinds             []sites.Kind
+		Older, Export     string
+		Filtered, Further bool
+	}{
+		incidents(list, v), q.Site, q.Node, query(v.r, "kind"), names, sites.Kinds(), older,
+		"/events.csv?" + v.r.URL.RawQuery, q.Site+q.Node != "" || len(q.Kinds) > 0, q.Before != 0,
+	})
+}
+
+func eventQuery(v *visit) (api.EventQuery, error) {
+	q := api.EventQuery{Site: query(v.r, "site"), Node: query(v.r, "node"), Limit: eventsPage}
+	if kind := sites.Kind(query(v.r, "kind")); kind != "" {
+		if !kind.Known() {
+			return q, &api.NotFoundError{Text: fmt.Sprintf("There is no kind of event %q.", kind)}
+		}
+		q.Kinds = []sites.Kind{kind}
+	}
+	if before := query(v.r, "before"); before != "" {
+		if _, err := fmt.Sscanf(before, "%d", &q.Before); err != nil {
+			return q, &api.NotFoundError{Text: fmt.Sprintf("before: %q is no number.", before)}
+		}
+	}
+	return q, nil
+}
+
+// maxExport bounds an export; the newest events are in it.
+const maxExport = 5000
+
+// exported gives the chosen events as CSV (RFC 4180).
+func (h *Handler) exported(v *visit) error {
+	q, err := eventQuery(v)
+	if err != nil {
+		return err
+	}
+	q.Limit = maxExport
+	list, err := h.Reader.Events(v.r.Context(), q)
+	if err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "text/csv; charset=utf-8; header=present")
+	v.w.Header().Set("Content-Disposition", `attachment; filename="dnsteer-events.csv"`)
+	out := csv.NewWriter(v.w)
+	_ = out.Write([]string{"id", "time", "severity", "kind", "site", "node", "pool", "text", "resolves", "by", "reason"}) // Error tells
+	for i := range list {
+		e := &list[i]
+		_ = out.Write([]string{
+			fmt.Sprint(e.ID), e.Time.UTC().Format(time.RFC3339), string(e.Severity), string(e.Kind), e.Site, e.Node, e.Pool,
+			plain(e.Text), fmt.Sprint(e.Resolves), plain(e.By), plain(e.Reason),
+		}) // Error tells
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// plain keeps a spreadsheet from taking a text for a formula.
+func plain(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+// services is the page of services, with the question what a client gets.
+func (h *Handler) services(v *visit) error {
+	st, err := h.Reader.Status(v.r.Context())
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Services     []api.ServiceView
+		Client, Name string
+		Sites        []string
+		asked
+	}{Services: st.Services, Client: query(v.r, "client"), Name: query(v.r, "name")}
+	for i := range st.Sites {
+		page.Sites = append(page.Sites, st.Sites[i].Name)
+	}
+	if page.Name != "" {
+		page.asked = h.asked(v, page.Client, page.Name, page.Sites)
+	}
+	v.title, v.menu = "Services", "services"
+	return h.show(v, "services", page)
+}
+
+// asked is what a client gets for a name, and why.
+type asked struct {
+	// Taken says why an address is taken for a site's.
+	Taken, Fault string
+	Answer       *api.ServiceAnswerView
+	Why          []string
+}
+
+// asked says what a client gets for a name. The client is a site's name or an
+// address.
+func (h *Handler) asked(v *visit, client, name string, known []string) (out asked) {
+	site := client
+	if a, err := netip.ParseAddr(client); err == nil {
+		listed := false
+		if site, listed = h.SiteOf(a); site == "" {
+			out.Fault = "The built-in DNS server is not in use, so an address belongs to no site: choose a site."
+			return out
+		}
+		out.Taken = fmt.Sprintf("%s is one of the clients of %s.", a, site)
+		if !listed {
+			out.Taken = fmt.Sprintf("%s is in no site's clients: it gets the answers of the default site, %s.", a, site)
+		}
+	}
+	if !slices.Contains(known, site) {
+		out.Fault = fmt.Sprintf("%q is neither an address nor a site. The sites are %s.", client, strings.Join(known, ", "))
+		return out
+	}
+	x, err := h.Reader.Explain(v.r.Context(), strings.ToLower(name))
+	if err != nil {
+		out.Fault = sentence(err.Error())
+		return out
+	}
+	for i := range x.Answers {
+		if x.Answers[i].Site == site {
+			out.Answer = &x.Answers[i]
+			if i < len(x.Sentences) {
+				out.Why = x.Sentences[i : i+1]
+			}
+			return out
+		}
+	}
+	out.Why, out.Fault = x.Sentences, fmt.Sprintf("Clients of %s get nothing for %s.", site, name)
+	return out
+}
+
+// targets is the page of what is pushed.
+func (h *Handler) targets(v *visit) error {
+	var list []api.TargetView
+	if h.Publisher != nil {
+		var err error
+		if list, err = h.Publisher.Targets(v.r.Context()); err != nil {
+			return err
+		}
+	}
+	v.title, v.menu = "Targets", "targets"
+	return h.show(v, "targets", list)
+}
+
+// configuration is the page of the configuration in place.
+func (h *Handler) configuration(v *visit) error {
+	st, err := h.Reader.Status(v.r.Context())
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Status *api.Status
+		Files  []config.Shown
+	}{Status: &st}
+	if h.Configuration != nil {
+		if page.Files, err = h.Configuration.Written(v.r.Context()); err != nil {
+			return err
+		}
+	}
+	v.title, v.menu = "Configuration", "configuration"
+	return h.show(v, "configuration", page)
+}

@@ -1,0 +1,44 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/dnsteer/dnsteer/internal/api"
+)
+
+// loginPage asks who somebody is.
+func (h *Handler) loginPage(v *visit) error { return h.showLogin(v, "", query(v.r, "to"), "") }
+
+func (h *Handler) showLogin(v *visit, user, to, fault string) error {
+	v.title = "Log in"
+	return h.show(v, "login", struct{ User, To, Fault string }{user, local(to), fault})
+}
+
+// login lets somebody in and goes to the page that they came for.
+func (h *Handler) login(v *visit) error {
+	if err := v.r.ParseForm(); err != nil {
+		return &api.Problem{Status: http.StatusBadRequest, Title: "Bad Request", Detail: "the form cannot be read"}
+	}
+	user, to := v.r.PostForm.Get("user"), local(v.r.PostForm.Get("to"))
+	_, err := h.Entrance.Enter(v.w, v.r, user, v.r.PostForm.Get("password"))
+	if p, ok := errors.AsType[*api.Problem](err); ok {
+		v.status = p.Status
+		return h.showLogin(v, user, to, sentence(p.Detail))
+	}
+	if err != nil {
+		return err
+	}
+	v.redirect(to)
+	return nil
+}
+
+// logout ends the session.
+func (h *Handler) logout(v *visit) error {
+	if err := v.r.ParseForm(); err != nil {
+		return &api.Problem{Status: http.StatusBadRequest, Title: "Bad Request", Detail: "the form cannot be read"}
+	}
+	h.Entrance.Leave(v.w, v.r, v.r.PostForm.Get("everywhere") == "yes")
+	v.redirect("/login")
+	return nil
+}

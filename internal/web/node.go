@@ -1,0 +1,150 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/history"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// The size of the day's strip and of the chart, in units of their drawings.
+const (
+	stripWidth  = 288 // five minutes each
+	chartHeight = 80
+)
+
+// nodePage is the page of one node.
+type nodePage struct {
+	Row    nodeRow
+	Lines  []lineCourse
+	Events []incident
+	// Probed is what "probe now" has found.
+	Probed *api.ProbeReport
+}
+
+// lineCourse is a day of one address.
+type lineCourse struct {
+	history.Line
+	Strip []strip
+	Chart chart
+}
+
+// strip is one piece of the day.
+type strip struct {
+	X        int
+	Class    string // up, down, unknown
+	Text     string // what the keyboard and the pointer give
+	From, To time.Time
+}
+
+// chart is the course of the response time.
+type chart struct {
+	Points string // of an SVG polyline
+	Most   time.Duration
+	Alarm  string // y of the timeout, "" where it is out of sight
+}
+
+// node is the page of one node.
+func (h *Handler) node(v *visit) error { return h.nodePage(v, nil) }
+
+// probe asks the node now and shows what came of it.
+func (h *Handler) probe(v *visit) error {
+	ctx, cancel := context.WithTimeout(v.r.Context(), time.Minute)
+	defer cancel()
+	report, err := h.Operator.Probe(ctx, v.r.PathValue("site"), v.r.PathValue("node"))
+	if err != nil {
+		return err
+	}
+	return h.nodePage(v, &report)
+}
+
+func (h *Handler) nodePage(v *visit, probed *api.ProbeReport) error {
+	st, err := h.Reader.Status(v.r.Context())
+	if err != nil {
+		return err
+	}
+	s, err := find(&st, v.r.PathValue("site"))
+	if err != nil {
+		return err
+	}
+	n, err := findNode(s, v.r.PathValue("node"))
+	if err != nil {
+		return err
+	}
+	page := nodePage{Row: h.row(v, s.Name, n, s.Condition == sites.SiteIsDown), Probed: probed}
+	lines, err := h.Historian.History(v.r.Context(), s.Name, n.Name, v.now.Add(-24*time.Hour), v.now)
+	if err != nil {
+		return err
+	}
+	for i := range lines {
+		page.Lines = append(page.Lines, course(lines[i], v.now))
+	}
+	list, err := h.Reader.Events(v.r.Context(), api.EventQuery{Site: s.Name, Node: n.Name, Limit: 30})
+	if err != nil {
+		return err
+	}
+	page.Events = incidents(list, v)
+	v.title, v.menu = s.Name+"/"+n.Name, "overview"
+	return h.show(v, "node", page)
+}
+
+// course draws the day of one address by its first probe.
+func course(l history.Line, now time.Time) lineCourse {
+	c := lineCourse{Line: l}
+	if len(l.Probes) == 0 {
+		return c
+	}
+	points := l.Probes[0].Points
+	start := now.Add(-24 * time.Hour)
+	for _, p := range points {
+		if p.Time.Before(start) || p.Up+p.Down+p.Unknown == 0 {
+			continue
+		}
+		c.Chart.Most = max(c.Chart.Most, p.Most)
+	}
+	var line strings.Builder
+	for _, p := range points {
+		if p.Time.Before(start) || p.Up+p.Down+p.Unknown == 0 {
+			continue
+		}
+		x := min(stripWidth-1, int(stripWidth*p.Time.Sub(start)/(24*time.Hour)))
+		c.Strip = append(c.Strip, pieceOfDay(x, &p))
+		if p.Up > 0 && c.Chart.Most > 0 {
+			fmt.Fprintf(&line, "%d,%d ", x, chartHeight-int(chartHeight*p.Mean/c.Chart.Most))
+		}
+	}
+	c.Chart.Points = strings.TrimSpace(line.String())
+	c.Strip = merged(c.Strip)
+	return c
+}
+
+func pieceOfDay(x int, p *history.Point) strip {
+	s := strip{X: x, From: p.Time, To: p.Time, Class: "up", Text: fmt.Sprintf("%d answers, %s on average, %s at most", p.Up, took(p.Mean), took(p.Most))}
+	switch {
+	case p.Down > 0:
+		s.Class, s.Text = "down", fmt.Sprintf("%d of %d without an answer (%s)", p.Down, p.Up+p.Down+p.Unknown, p.Cause)
+	case p.Up == 0:
+		s.Class, s.Text = "unknown", "nothing can be said: "+p.Cause
+	}
+	return s
+}
+
+// merged joins the pieces that fall on the same place; the worst of them counts.
+func merged(list []strip) []strip {
+	var out []strip
+	for _, s := range list {
+		if n := len(out); n > 0 && out[n-1].X == s.X {
+			if s.Class == "down" && out[n-1].Class != "down" {
+				out[n-1].Class, out[n-1].Text = s.Class, s.Text
+			}
+			out[n-1].To = s.To
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}

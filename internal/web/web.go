@@ -1,0 +1,234 @@
+// Package web serves the dashboard: pages that are made here, can be read
+// without JavaScript, and are kept live by small scripts. It shows what the API
+// gives and does what the API does, for whom [api.CallerOf] names; it adds no
+// power of its own.
+//
+// Its files are embedded. Scripts of others stand in assets/ as their packages
+// have them, with their licences; a test holds them against their hashes.
+package web
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/auth"
+	"github.com/dnsteer/dnsteer/internal/config"
+)
+
+//go:embed templates assets
+var files embed.FS
+
+// Entrance lets people in and out; [api.Handler] is one.
+type Entrance interface {
+	Enter(w http.ResponseWriter, r *http.Request, user, password string) (auth.Caller, error)
+	Leave(w http.ResponseWriter, r *http.Request, everywhere bool)
+}
+
+// Configuration gives what is in place as it was read, without its secrets.
+type Configuration interface {
+	// Written gives the text of each file, by path.
+	Written(ctx context.Context) ([]config.Shown, error)
+}
+
+// Deps are what the pages are made of; none may be nil unless it says so.
+type Deps struct {
+	Reader    api.Reader
+	Operator  api.Operator
+	Historian api.Historian
+	Entrance  Entrance
+	// Publisher is nil where there are no targets, Configuration where it is not
+	// to be shown.
+	Publisher     api.Publisher
+	Configuration Configuration
+	// SiteOf says to which site an address belongs as a client, and whether it is
+	// listed there; "" where no DNS server of ours answers.
+	SiteOf func(netip.Addr) (site string, known bool)
+	// Levers is nil but in a demo.
+	Levers Levers
+	Log    *slog.Logger
+	Now    func() time.Time
+}
+
+// Handler serves the pages.
+type Handler struct {
+	Deps
+	mux    *http.ServeMux
+	pages  map[string]*template.Template
+	assets http.Handler
+}
+
+// route is one page.
+type route struct {
+	pattern string
+	role    auth.Role
+	serve   func(*visit) error
+}
+
+// New makes the pages. Errors are faults of the templates.
+func New(d Deps) (*Handler, error) {
+	h := &Handler{Deps: d, mux: http.NewServeMux(), pages: make(map[string]*template.Template)}
+	names, err := fs.Glob(files, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		page := strings.TrimSuffix(strings.TrimPrefix(name, "templates/"), ".html")
+		if page == "layout" || page == "parts" {
+			continue
+		}
+		t, err := template.New("layout.html").Funcs(helpers()).ParseFS(files, "templates/layout.html", "templates/parts.html", name)
+		if err != nil {
+			return nil, fmt.Errorf("read the page %s: %w", page, err)
+		}
+		h.pages[page] = t
+	}
+	assets, err := fs.Sub(files, "assets")
+	if err != nil {
+		return nil, err
+	}
+	h.assets = http.StripPrefix("/assets/", http.FileServerFS(assets))
+	h.mux.HandleFunc("GET /assets/", h.asset)
+	for _, r := range h.routes() {
+		h.mux.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { h.visit(w, req, r) })
+	}
+	return h, nil
+}
+
+func (h *Handler) routes() []route {
+	list := []route{
+		{"GET /{$}", auth.Viewer, h.overview},
+		{"GET /sites/{site}", auth.Viewer, h.site},
+		{"GET /sites/{site}/{node}", auth.Viewer, h.node},
+		{"GET /services", auth.Viewer, h.services},
+		{"GET /targets", auth.Viewer, h.targets},
+		{"GET /events", auth.Viewer, h.events},
+		{"GET /events.csv", auth.Viewer, h.exported},
+		{"GET /configuration", auth.Viewer, h.configuration},
+		{"GET /act", auth.Operator, h.ask},
+		{"POST /act", auth.Operator, h.act},
+		{"POST /probe/{site}/{node}", auth.Operator, h.probe},
+		{"GET /login", auth.Nobody, h.loginPage},
+		{"POST /login", auth.Nobody, h.login},
+		{"POST /logout", auth.Nobody, h.logout},
+	}
+	if h.Levers != nil {
+		list = append(list, route{"GET /levers", auth.Viewer, h.levers}, route{"POST /levers", auth.Operator, h.pull})
+	}
+	return list
+}
+
+// ServeHTTP serves one page.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, pattern := h.mux.Handler(r); pattern == "" {
+		h.visit(w, r, route{role: auth.Nobody, serve: func(*visit) error {
+			return &api.NotFoundError{Text: "There is no page " + r.URL.Path + "."}
+		}})
+		return
+	}
+	h.mux.ServeHTTP(w, r)
+}
+
+// asset serves a file that may be kept: its URL changes with its content.
+func (h *Handler) asset(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Has("v") {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	h.assets.ServeHTTP(w, r)
+}
+
+// visit is one request for a page.
+type visit struct {
+	w      http.ResponseWriter
+	r      *http.Request
+	caller *api.Caller
+	now    time.Time
+	// title of the page and the menu's entry that it belongs to.
+	title, menu string
+	status      int
+}
+
+// visit serves a page to who may see it.
+func (h *Handler) visit(w http.ResponseWriter, r *http.Request, to route) {
+	v := &visit{w: w, r: r, caller: api.CallerOf(r.Context()), now: h.Now(), status: http.StatusOK}
+	err := h.enter(v, to)
+	if err == nil {
+		return
+	}
+	var missing *api.NotFoundError
+	var p *api.Problem
+	switch {
+	case errors.As(err, &missing):
+		v.status = http.StatusNotFound
+	case errors.As(err, &p):
+		v.status = p.Status
+	default:
+		v.status = http.StatusInternalServerError
+		h.Log.Error("page failed", "path", r.URL.Path, "error", err)
+	}
+	v.title = http.StatusText(v.status)
+	text := err.Error()
+	if v.status == http.StatusInternalServerError {
+		text = "This page cannot be made now. The controller's log says why."
+	}
+	if err := h.show(v, "problem", text); err != nil {
+		h.Log.Error("page failed", "path", r.URL.Path, "error", err)
+	}
+}
+
+func (h *Handler) enter(v *visit, to route) error {
+	switch {
+	case v.caller.Role >= to.role:
+		return to.serve(v)
+	case v.caller.Role == auth.Nobody:
+		v.redirect("/login?to=" + template.URLQueryEscaper(v.r.URL.RequestURI()))
+		return nil
+	default:
+		return &api.Problem{Status: http.StatusForbidden, Title: "Forbidden", Detail: fmt.Sprintf("%s has the role %s, and this takes %s.", v.caller.Name, v.caller.Role, to.role)}
+	}
+}
+
+// redirect sends the browser to another page of ours.
+func (v *visit) redirect(path string) {
+	http.Redirect(v.w, v.r, v.caller.BasePath+path, http.StatusSeeOther)
+}
+
+// frame is what every page is made of.
+type frame struct {
+	Title, Menu, Base string
+	User, Role        string
+	CanAct, CanLeave  bool
+	Levers            string // the name of the page; "" for none
+	Now               time.Time
+	Data              any
+}
+
+// show sends a page.
+func (h *Handler) show(v *visit, page string, data any) error {
+	f := frame{
+		Title: v.title, Menu: v.menu, Base: v.caller.BasePath, Now: v.now, Data: data,
+		User: v.caller.Name, Role: v.caller.Role.String(), CanAct: v.caller.Role >= auth.Operator,
+		CanLeave: v.caller.Name != "",
+	}
+	if h.Levers != nil {
+		f.Levers = h.Levers.Title()
+	}
+	var out bytes.Buffer
+	if err := h.pages[page].Execute(&out, f); err != nil {
+		return fmt.Errorf("make the page %s: %w", page, err)
+	}
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.WriteHeader(v.status)
+	_, _ = out.WriteTo(v.w) // whoever has gone need not be told
+	return nil
+}
