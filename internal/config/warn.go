@@ -20,6 +20,7 @@ func (b *builder) suspicions() {
 	for i := range b.file.Sites {
 		k, s := &b.file.Sites[i], &b.cfg.Sites.Sites[i]
 		b.doubtWitnesses(k, s)
+		b.doubtAsk(k)
 		b.doubtTimes(k, s)
 		b.doubtPools(k, s)
 		b.doubtWeights(k, s)
