@@ -17,7 +17,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-		"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp"
 )
 
 // axe is axe-core 4.14.1 as its npm package has it, compressed; axe.LICENSE is its
