@@ -57,13 +57,10 @@ type actions struct {
 	// runs are when each action was carried out, as far as its bound asks.
 	runs map[string][]time.Time
 	room chan struct{}
-
-	mu    sync.Mutex
-	under map[string]int
 }
 
 func newActions(w World) *actions {
-	return &actions{world: w, runs: make(map[string][]time.Time), room: make(chan struct{}, atOnce), under: make(map[string]int)}
+	return &actions{world: w, runs: make(map[string][]time.Time), room: make(chan struct{}, atOnce)}
 }
 
 func (a *actions) use(cfg *Config) { a.list, a.instance = cfg.Actions, cfg.Instance }

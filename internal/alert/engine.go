@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -255,9 +256,7 @@ func (e *Engine) store(ctx context.Context, keep map[string][]byte) {
 		keep[bookKey] = data
 	}
 	e.mu.Lock()
-	for key, value := range e.left {
-		keep[key] = value
-	}
+	maps.Copy(keep, e.left)
 	e.left = make(map[string][]byte)
 	e.mu.Unlock()
 	if len(keep) == 0 {

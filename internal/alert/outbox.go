@@ -251,7 +251,7 @@ func pause(fails int) time.Duration {
 	if fails < 8 {
 		d = min(firstPause<<(fails-1), lastPause)
 	}
-	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // it spreads, and hides nothing
+	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64()))
 }
 
 // guarded makes an error of a sender's panic.

@@ -168,13 +168,13 @@ func (b *builder) hiddenFile(v Value[string], what string) alert.Secret {
 
 // readFile reads a file that belongs to the configuration from then on.
 func (b *builder) readFile(v Value[string], limit int, what string) []byte {
-	path := relative(v)
-	data, err := b.disk.read("", path, limit)
+	name := relative(v)
+	data, err := b.disk.read("", name, limit)
 	if err != nil {
-		b.fault(v.At, "the %s file %s: %s", what, path, plain(err))
+		b.fault(v.At, "the %s file %s: %s", what, name, plain(err))
 		return nil
 	}
-	b.bundle.Files[path] = data
+	b.bundle.Files[name] = data
 	return data
 }
 

@@ -52,7 +52,7 @@ func serve(conn net.Conn, answers map[string]string) {
 		case !special:
 			text = usual
 		case text == "":
-			for in.Scan() { //nolint:revive // until the client gives up
+			for in.Scan() {
 			}
 			return false
 		case text == "cut":
@@ -77,7 +77,7 @@ func serve(conn net.Conn, answers map[string]string) {
 			return
 		}
 		if step == "DATA" && answers["DATA"] == "" {
-			for in.Scan() && in.Text() != "." { //nolint:revive // the message
+			for in.Scan() && in.Text() != "." {
 			}
 			if !say(".", "250 taken") {
 				return

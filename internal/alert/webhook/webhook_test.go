@@ -90,7 +90,7 @@ func TestCall(t *testing.T) {
 	if err := h.Send(t.Context(), &m, func(l string) { log = append(log, l) }); err != nil {
 		t.Fatal(err)
 	}
-	if got.Method != "PUT" || got.Header.Get("X-Severity") != "WARNING" || got.Header.Get("X-Injected") != "" || got.Header.Get(IdempotencyHeader) != m.ID {
+	if got.Method != http.MethodPut || got.Header.Get("X-Severity") != "WARNING" || got.Header.Get("X-Injected") != "" || got.Header.Get(IdempotencyHeader) != m.ID {
 		t.Errorf("%s %v", got.Method, got.Header)
 	}
 	var v map[string]string
