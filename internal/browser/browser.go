@@ -48,7 +48,7 @@ func Open(t testing.TB) *Tab {
 	if path == "" {
 		t.Fatal("Chromium is not installed: .ci/packages does that")
 	}
-	profile, err := os.MkdirTemp("", "chromium-")
+	profile, err := os.MkdirTemp("", "chromium-") //nolint:usetesting // what Chromium is still writing would fail the clean-up
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func Open(t testing.TB) *Tab {
 	} {
 		options = append(options, chromedp.Flag(flag, true))
 	}
-	process, kill := chromedp.NewExecAllocator(context.Background(), options...)
+	process, kill := chromedp.NewExecAllocator(context.Background(), options...) //nolint:usetesting // it ends in the clean-up
 	ctx, end := chromedp.NewContext(process)
 	t.Cleanup(func() {
 		end()

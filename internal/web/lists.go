@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,7 +38,7 @@ func (h *Handler) events(v *visit) error {
 	older := ""
 	if len(list) == eventsPage {
 		u := v.r.URL.Query()
-		u.Set("before", fmt.Sprint(list[len(list)-1].ID))
+		u.Set("before", strconv.FormatUint(list[len(list)-1].ID, 10))
 		older = "/events?" + u.Encode()
 	}
 	v.title, v.menu = "Events", "events"
@@ -91,8 +92,8 @@ func (h *Handler) exported(v *visit) error {
 	for i := range list {
 		e := &list[i]
 		_ = out.Write([]string{
-			fmt.Sprint(e.ID), e.Time.UTC().Format(time.RFC3339), string(e.Severity), string(e.Kind), e.Site, e.Node, e.Pool,
-			plain(e.Text), fmt.Sprint(e.Resolves), plain(e.By), plain(e.Reason),
+			strconv.FormatUint(e.ID, 10), e.Time.UTC().Format(time.RFC3339), string(e.Severity), string(e.Kind), e.Site, e.Node, e.Pool,
+			plain(e.Text), strconv.FormatUint(e.Resolves, 10), plain(e.By), plain(e.Reason),
 		}) // Error tells
 	}
 	out.Flush()
@@ -142,7 +143,7 @@ type asked struct {
 func (h *Handler) asked(v *visit, client, name string, known []string) (out asked) {
 	site := client
 	if a, err := netip.ParseAddr(client); err == nil {
-		listed := false
+		var listed bool
 		if site, listed = h.SiteOf(a); site == "" {
 			out.Fault = "The built-in DNS server is not in use, so an address belongs to no site: choose a site."
 			return out

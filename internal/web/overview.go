@@ -65,7 +65,7 @@ func summarise(st *api.Status, cards []card) summary {
 			}
 		}
 	}
-	text := "All is well."
+	var text string
 	switch n := len(cards); {
 	case n == 0:
 		text = "There are no sites: this is an ordinary name server."

@@ -71,7 +71,7 @@ func (f *fake) Written(context.Context) ([]config.Shown, error) {
 }
 
 // words are the states of nodes.
-var words = []sites.Word{sites.WordPending, sites.WordUp, sites.WordFailing, sites.WordOut, sites.WordRecovering, sites.WordReturning, sites.WordMaintenance, sites.WordDisabled} //nolint:gochecknoglobals // a table
+var words = []sites.Word{sites.WordPending, sites.WordUp, sites.WordFailing, sites.WordOut, sites.WordRecovering, sites.WordReturning, sites.WordMaintenance, sites.WordDisabled}
 
 // hostile makes a controller with so many sites of nodes in every state.
 func hostile(count int) *fake {

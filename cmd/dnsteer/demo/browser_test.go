@@ -65,7 +65,7 @@ func TestDashboardFollowsAnOutage(t *testing.T) {
 // pull does on the demo what its page of levers does.
 func pull(t *testing.T, at, id string) {
 	t.Helper()
-	res, err := http.PostForm(at+"/levers", map[string][]string{"id": {id}}) //nolint:noctx // bounded by the test
+	res, err := http.PostForm(at+"/levers", map[string][]string{"id": {id}})
 	if err != nil {
 		t.Fatal(err)
 	}
