@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,8 @@ type Action struct {
 	// Do carries it out, and says in a few words what was done. Its errors hold
 	// no secrets.
 	Do func(ctx context.Context, m *Message) (string, error)
+	// Via wakes a node up by a target, in place of Do; nil for Do.
+	Via *Via
 	// Try looks whether it could be carried out, and does not do it; nil where
 	// that cannot be tried.
 	Try func(ctx context.Context, log Dialogue) error
@@ -27,6 +30,22 @@ type Action struct {
 	Within time.Duration
 	// Timeout bounds one run.
 	Timeout time.Duration
+}
+
+// Via says how a target wakes a node up.
+type Via struct {
+	Target string
+	// Interface is the one that the packet leaves by; empty for the target's
+	// choice.
+	Interface string
+	// Whom gives the node that a message asks for, and its hardware address.
+	Whom func(m *Message) (string, net.HardwareAddr, error)
+}
+
+// Waker is a target that can wake machines up, on one of its interfaces or, for
+// "", on its own choice.
+type Waker interface {
+	Wake(ctx context.Context, mac net.HardwareAddr, on string) error
 }
 
 // Bounds of actions.
@@ -169,7 +188,7 @@ func (a *actions) start(ctx context.Context, x action, running *sync.WaitGroup) 
 func (a *actions) run(ctx context.Context, x *action) (done string, err error) {
 	for try := 1; ; try++ {
 		limited, cancel := context.WithTimeout(ctx, x.Timeout)
-		done, err = attempt(limited, x)
+		done, err = a.attempt(limited, x)
 		cancel()
 		if err == nil || try == actionTry || refused(err).Message {
 			return done, err
@@ -183,11 +202,21 @@ func (a *actions) run(ctx context.Context, x *action) (done string, err error) {
 }
 
 // attempt makes an error of a panic.
-func attempt(ctx context.Context, x *action) (done string, err error) {
+func (a *actions) attempt(ctx context.Context, x *action) (done string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v", v)
 		}
 	}()
-	return x.Do(ctx, &x.message)
+	if x.Via == nil {
+		return x.Do(ctx, &x.message)
+	}
+	name, mac, err := x.Via.Whom(&x.message)
+	if err != nil {
+		return "", err
+	}
+	if err := a.world.Wake(ctx, x.Via, mac); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s has sent a packet that wakes up %s (%s)", x.Via.Target, name, mac), nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"sync"
 	"time"
 
@@ -42,6 +43,8 @@ type World struct {
 	KeepNow func(context.Context, map[string][]byte) error
 	// Exists says whether a site or one of its nodes is configured.
 	Exists func(site, node string) bool
+	// Wake has a target wake a machine up.
+	Wake func(ctx context.Context, via *Via, mac net.HardwareAddr) error
 	// Healthy gives nil while the controller decides.
 	Healthy func(context.Context) error
 	Log     *slog.Logger

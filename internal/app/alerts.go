@@ -52,6 +52,7 @@ func (a *App) newAlerts(cfg *alert.Config, lastEvent uint64) *alert.Engine {
 			}
 			return false
 		},
+		Wake:    a.wake,
 		Healthy: a.Healthy,
 		Log:     a.log,
 	}, a.keeper.values.get(alertsKind), lastEvent)

@@ -229,6 +229,11 @@ func (b *builder) routes(k *alertKeys, cfg *alert.Config) {
 		seen.add(Value[string]{V: out.Name, At: r.Name.At.or(r.At)})
 		if len(r.Fallback) > 0 {
 			out.Fallback = list(r.Fallback)
+			for _, f := range r.Fallback {
+				if slices.Contains(out.To, f.V) {
+					b.fault(f.At, "found %s among the channels of the route itself, expected another that takes over when it fails", f.V)
+				}
+			}
 		}
 		cfg.Routes = append(cfg.Routes, out)
 	}

@@ -13,8 +13,12 @@ import (
 	"github.com/dnsteer/dnsteer/sites"
 )
 
-// wakeTimeout bounds the sending of a packet.
-const wakeTimeout = 5 * time.Second
+// wakeTimeout bounds the sending of a packet, viaTimeout that by a router, with
+// the login there.
+const (
+	wakeTimeout = 5 * time.Second
+	viaTimeout  = 30 * time.Second
+)
 
 // actions resolves what is done on events.
 func (b *builder) actions(cfg *alert.Config) {
@@ -40,7 +44,7 @@ func (b *builder) actions(cfg *alert.Config) {
 			}
 		case k.Wake != nil:
 			b.known.fill(k.Wake, true)
-			a.Timeout, a.Do = wakeTimeout, b.wake(k.Wake, macs)
+			b.wake(k.Wake, macs, &a)
 		default:
 			b.fault(k.At, "the action does nothing, expected webhook or wake")
 		}
@@ -69,8 +73,8 @@ func call(h *webhook.Hook) func(context.Context, *alert.Message) (string, error)
 	}
 }
 
-// wake gives what wakes a node up: a named one, or that of the event.
-func (b *builder) wake(k *wakeKeys, macs map[string]net.HardwareAddr) func(context.Context, *alert.Message) (string, error) {
+// wake resolves what wakes a node up: a named one, or that of the event.
+func (b *builder) wake(k *wakeKeys, macs map[string]net.HardwareAddr, a *alert.Action) {
 	if k.Node.Set {
 		if n := b.nodeNamed(k.Node); n != nil && !n.MAC.Set {
 			b.fault(k.Node.At, "the node %s has no hardware address, expected the key \"mac\" there", k.Node.V)
@@ -79,19 +83,53 @@ func (b *builder) wake(k *wakeKeys, macs map[string]net.HardwareAddr) func(conte
 		b.fault(k.At, "no node has a hardware address, expected the key \"mac\" of those that are to be woken up")
 	}
 	node, to := k.Node.V, unwrap(k.To)
-	return func(ctx context.Context, m *alert.Message) (string, error) {
+	whom := func(m *alert.Message) (string, net.HardwareAddr, error) {
 		name := node
 		if name == "" && len(m.Events) > 0 {
 			name = m.Events[0].Site + "/" + m.Events[0].Node
 		}
 		mac, ok := macs[name]
 		if !ok {
-			return "", &alert.RefusedError{Err: fmt.Errorf("%s has no hardware address", name), Message: true}
+			return name, nil, &alert.RefusedError{Err: fmt.Errorf("%s has no hardware address", name), Message: true}
+		}
+		return name, mac, nil
+	}
+	switch {
+	case k.Via.Set:
+		b.router(k)
+		a.Timeout, a.Via = viaTimeout, &alert.Via{Target: k.Via.V, Interface: k.On.V, Whom: whom}
+		return
+	case k.On.Set:
+		b.fault(k.On.At, "found interface without via, expected the router that has it")
+	}
+	a.Timeout, a.Do = wakeTimeout, func(ctx context.Context, m *alert.Message) (string, error) {
+		name, mac, err := whom(m)
+		if err != nil {
+			return "", err
 		}
 		var errs []error
 		for _, addr := range to {
 			errs = append(errs, wake.Send(ctx, mac, addr))
 		}
 		return fmt.Sprintf("a packet that wakes up %s (%s) was sent", name, mac), errors.Join(errs...)
+	}
+}
+
+// router checks the target that is to send a packet.
+func (b *builder) router(k *wakeKeys) {
+	var known []string
+	found := false
+	for i := range b.cfg.Targets {
+		if t := &b.cfg.Targets[i]; t.RouterOS != nil {
+			known = append(known, t.Name)
+			found = found || t.Name == k.Via.V
+		}
+	}
+	if !found {
+		b.unknownName(k.Via, "there is no target of type routeros", known)
+	}
+	// The default stands in no file.
+	if len(k.To) > 0 && k.To[0].At.File != "" {
+		b.fault(k.To[0].At, "found to beside via, expected one of them: the router sends the packet into its own networks")
 	}
 }

@@ -126,7 +126,8 @@ type wakeKeys struct {
 	At   Pos
 	Node Value[string]               `yaml:"node" short:"yes" doc:"The node that is woken up, as SITE/NODE; it needs a mac." otherwise:"the node of the event" example:"berlin/b"`
 	To   List[Value[netip.AddrPort]] `yaml:"to" doc:"Where the controller sends the packet: broadcast addresses of the nodes' networks with a port." default:"255.255.255.255:9" nonempty:"yes" example:"10.1.255.255:9"`
-	_    later                       `yaml:"via"`
+	Via  Value[string]               `yaml:"via" doc:"A target of type routeros that sends the packet into its own networks, in place of the controller." otherwise:"the controller sends it" example:"router-berlin"`
+	On   Value[string]               `yaml:"interface" doc:"The router's interface that the packet leaves by, with via." otherwise:"the router's choice" example:"bridge"`
 }
 
 // hidden is a text that faults do not quote.
