@@ -148,6 +148,14 @@ type Provider interface {
 	Close() error
 }
 
+// Settler is a provider whose target has a setting of its own, beside the
+// records, that the configuration wants to be something.
+type Settler interface {
+	// Settle reads it and changes it where it is another. It does nothing where
+	// the configuration leaves it alone.
+	Settle(ctx context.Context) error
+}
+
 // Inspection is what a target says of itself.
 type Inspection struct {
 	// Product with its version, for people: "RouterOS 7.20.1 (stable)".

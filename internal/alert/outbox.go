@@ -60,6 +60,8 @@ type outbox struct {
 	fails   int
 	next    time.Time // not before; zero for at once
 	dropped int
+	// taken and missed count the attempts since the start.
+	taken, missed int
 }
 
 func newOutbox(c Channel, log *slog.Logger) *outbox {
@@ -197,11 +199,13 @@ func (o *outbox) judge(d *delivery, err error, partial *Partial) {
 	var left error
 	gone := err == nil
 	if err == nil {
+		o.taken++
 		o.failing, o.err, o.fails, o.next, o.sent, o.partial = time.Time{}, nil, 0, time.Time{}, now, nil
 		if partial != nil {
 			o.partial = partial.Err
 		}
 	} else {
+		o.missed++
 		r := refused(err)
 		if r.Message {
 			if d.refused++; d.refused >= refusals {

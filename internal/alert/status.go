@@ -34,7 +34,10 @@ type ChannelStatus struct {
 	// Next is when it is tried again.
 	Next time.Time `json:"next,omitzero"`
 	// Dropped counts messages that will never arrive, since the start.
-	Dropped int      `json:"dropped,omitempty"`
+	Dropped int `json:"dropped,omitempty"`
+	// Taken and Refused count the attempts since the start, for the metrics.
+	Taken   int      `json:"-"`
+	Refused int      `json:"-"`
 	Queue   []Queued `json:"queue"`
 }
 
@@ -93,7 +96,7 @@ func (o *outbox) status() ChannelStatus {
 	defer o.mu.Unlock()
 	c := ChannelStatus{
 		Name: o.channel.Name, Type: o.channel.Type, Queued: len(o.items), LastSent: o.sent,
-		Failing: o.failing, Dropped: o.dropped, Queue: []Queued{},
+		Failing: o.failing, Dropped: o.dropped, Taken: o.taken, Refused: o.missed, Queue: []Queued{},
 	}
 	if o.err != nil {
 		c.Error, c.Next = o.err.Error(), o.next

@@ -79,6 +79,7 @@ type App struct {
 	control  control
 	web      webServer
 	metrics  *metrics.Set
+	pushes   *metrics.Beside // the metrics of targets and alerts
 	pushing  *pushing
 	pulse    *pulse
 	// beside has the goroutines that end with life.
@@ -134,6 +135,12 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	a.judge = clock.Judge{BuildDate: version.Built(), LastEvent: state.Wall}
 	a.cfg.Store(cfg)
 	if a.metrics, err = metrics.New(a, a.log); err != nil {
+		return state, fmt.Errorf("prepare the metrics: %w", err)
+	}
+	a.pushes = metrics.NewBeside(
+		func() []publish.View { return a.pushing.publisher.Views() }, func() *alert.Status { return a.alerts.Status() },
+	)
+	if err = a.metrics.Register(a.pushes); err != nil {
 		return state, fmt.Errorf("prepare the metrics: %w", err)
 	}
 	if a.names, err = newNames(cfg, state.Serials, a.judge, a.log); err != nil {

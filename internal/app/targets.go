@@ -40,7 +40,7 @@ func (s targetStore) SetNow(ctx context.Context, key string, value []byte) error
 func (a *App) newPushing(cfg *config.Config) (*pushing, error) {
 	p := &pushing{
 		publisher: publish.New(publish.Deps{
-			Store: targetStore{a.keeper.values}, Ask: askAddresses, Log: a.log,
+			Store: targetStore{a.keeper.values}, Ask: askAddresses, Log: a.log, Meter: a.pushes,
 			Tell: func(event func() (sites.Event, bool)) {
 				a.loop.post(func() {
 					if e, ok := event(); ok {

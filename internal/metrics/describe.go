@@ -61,6 +61,8 @@ const (
 const (
 	gauge   = prometheus.GaugeValue
 	counter = prometheus.CounterValue
+	// histogram stands in descriptions alone.
+	histogram = prometheus.UntypedValue
 )
 
 // table describes each metric.
@@ -111,7 +113,7 @@ func Descriptions() []Description {
 	for m := range metric(len(t)) {
 		list = append(list, t[m])
 	}
-	return list
+	return append(list, besides()...)
 }
 
 // Reference gives docs/metrics.md.
@@ -124,8 +126,11 @@ func Reference() []byte {
 	b.WriteString("\n## All metrics\n\n| name | type | labels | meaning |\n|---|---|---|---|\n")
 	for _, d := range Descriptions() {
 		kind := "gauge"
-		if d.Type == counter {
+		switch d.Type {
+		case counter:
 			kind = "counter"
+		case histogram:
+			kind = "histogram"
 		}
 		row(d.Name, kind, strings.Join(d.Labels, ", "), d.Help)
 	}

@@ -23,7 +23,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/dnsteer/dnsteer/dnsserver"
+	"github.com/dnsteer/dnsteer/internal/alert"
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/publish"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -78,6 +80,16 @@ func fed(t *testing.T, source Source) *Set {
 	s.Probed(&sites.Result{Subject: sites.Subject{Site: "gone", Node: "x"}, Checks: []sites.Check{{Outcome: sites.Down, Cause: "refused"}}})
 	s.Happened([]sites.Event{{Kind: sites.FailoverOutage, Site: "berlin", Node: "a"}, {Kind: sites.SiteDown, Site: "hamburg"}})
 	s.Decided(2 * time.Millisecond)
+	b := NewBeside(func() []publish.View {
+		return []publish.View{{Name: "router", Server: "10.1.0.1:8729", Pending: 2, Drifts: 3}}
+	}, func() *alert.Status {
+		return &alert.Status{Channels: []alert.ChannelStatus{{Name: "mail", Queued: 4, Taken: 5, Refused: 6, Dropped: 7}}}
+	})
+	b.Synced("router", "10.1.0.1:8729", publish.Failed, 20*time.Millisecond)
+	b.Visible("router", "10.1.0.1:8729", 700*time.Millisecond)
+	if err := s.Register(b); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -118,6 +130,7 @@ func TestLabelsAreBounded(t *testing.T) {
 	bounded := []string{
 		"version", "instance", "site", "witness", "node", "state", "family", "probe", "subject", "reason", "pool", "kind",
 		"severity", "cause", "transport", "rcode", "zone", "result",
+		"target", "server", "channel",
 	}
 	for _, d := range Descriptions() {
 		for _, l := range d.Labels {
@@ -147,11 +160,11 @@ func TestFailureIsSeen(t *testing.T) {
 // Another part's metrics must come along with these.
 func TestRegister(t *testing.T) {
 	s := fed(t, world{})
-	c := prometheus.NewCounter(prometheus.CounterOpts{Name: "dnsteer_alerts_sent_total", Help: "Alerts that were sent."})
+	c := prometheus.NewCounter(prometheus.CounterOpts{Name: "dnsteer_others_total", Help: "Others."})
 	if err := s.Register(c); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(scrape(t, s), "dnsteer_alerts_sent_total 0") {
+	if !strings.Contains(scrape(t, s), "dnsteer_others_total 0") {
 		t.Error("it is not told")
 	}
 }

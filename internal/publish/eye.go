@@ -214,6 +214,7 @@ func (e *eye) finished(took time.Duration) {
 	e.mu.Lock()
 	e.took = took
 	e.mu.Unlock()
+	e.m.p.deps.Meter.Visible(e.m.name, e.m.server.Name, took)
 	e.m.p.deps.Log.Debug("what was pushed can be seen", "target", e.m.title(), "after", took)
 	e.m.solved(slotVisible, sites.PublishVisible, fmt.Sprintf("What was pushed to %s can be seen now.", e.m.title()))
 }

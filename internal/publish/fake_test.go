@@ -34,6 +34,7 @@ type device struct {
 	// hang blocks every call, whatever its context says, until it is closed.
 	hang    chan struct{}
 	closed  int
+	settled int
 	written func() // is called at each write
 }
 
@@ -111,6 +112,13 @@ func (d *device) insert(e providers.Entry) {
 
 func (d *device) Inspect(context.Context) (providers.Inspection, error) {
 	return providers.Inspection{Product: "a device"}, nil
+}
+
+func (d *device) Settle(context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.settled++
+	return nil
 }
 
 func (d *device) Close() error {

@@ -43,6 +43,8 @@ type Deps struct {
 	// Ask asks a DNS server for the addresses of a name.
 	Ask func(ctx context.Context, server netip.AddrPort, name string, v6 bool) ([]netip.Addr, error)
 	Log *slog.Logger
+	// Meter is told what is done; nil is told nothing.
+	Meter Meter
 	// Jitter gives a share from 0 to 1 of a pause; nil is random.
 	Jitter func() float64
 }
@@ -120,6 +122,9 @@ type target struct {
 func New(d Deps) *Publisher {
 	if d.Jitter == nil {
 		d.Jitter = rand.Float64
+	}
+	if d.Meter == nil {
+		d.Meter = unmetered{}
 	}
 	p := &Publisher{deps: d, lost: map[string]bool{}}
 	p.life, p.die = context.WithCancel(context.Background())

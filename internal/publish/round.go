@@ -30,13 +30,18 @@ func (m *member) round(life context.Context) {
 	desired := m.desired
 	r := m.make(free)
 	m.mu.Unlock()
+	start := time.Now()
 	out, err := m.sync(ctx, r)
+	if err == nil && !r.DryRun {
+		err = m.settle(ctx)
+	}
 	m.mu.Lock()
 	m.cancel = nil
 	m.mu.Unlock()
 	if life.Err() != nil {
 		return // it is the stop that has ended it
 	}
+	m.p.deps.Meter.Synced(m.name, m.server.Name, resultOf(err), time.Since(start))
 	m.ended(ctx, version, desired, &out, err)
 }
 
@@ -82,6 +87,18 @@ func (m *member) sync(ctx context.Context, r *providers.Round) (out providers.Ou
 		return err
 	})
 	return out, err
+}
+
+// settle sets what a target has beside its records. It is looked at in each
+// comparison, for a hand may change it when no record moves.
+func (m *member) settle(ctx context.Context) error {
+	s, ok := m.provider.(providers.Settler)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, callWithin)
+	defer cancel()
+	return m.contain(func() error { return s.Settle(ctx) })
 }
 
 // contain makes an error of a panic.

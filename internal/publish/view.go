@@ -40,6 +40,8 @@ type View struct {
 	Plan       providers.Plan
 	Shadows    []providers.Shadow
 	Sets       []ViewSet
+	// Pending counts RRsets that are to be changed, by the last reading.
+	Pending int
 	// Problems that were told and have not ended.
 	Problems []string
 }
@@ -69,6 +71,11 @@ func (m *member) view() View {
 		Name: m.name, Server: m.server.Name, Kind: m.kind, Site: m.site, Title: m.title(), State: m.state(), Error: st.err,
 		Compared: st.compared, Changed: st.changed, Writes: st.writes, Drifts: m.kept.Drifts,
 		Inspection: st.looked, Ordered: m.kept.Disabled, Plan: st.plan, Shadows: st.listing.Shadows, Sets: m.sets(),
+	}
+	for i := range v.Sets {
+		if m.known && !slices.Equal(v.Sets[i].Desired, v.Sets[i].Actual) {
+			v.Pending++
+		}
 	}
 	if st.err != nil {
 		v.Since = st.since

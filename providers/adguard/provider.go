@@ -32,7 +32,10 @@ type Provider struct {
 	settled bool
 }
 
-var _ providers.Provider = (*Provider)(nil)
+var (
+	_ providers.Provider = (*Provider)(nil)
+	_ providers.Settler  = (*Provider)(nil)
+)
 
 // New gives the provider of a server. Errors say what is wrong with its URL or
 // its CA.
