@@ -6,7 +6,7 @@
   const live = document.getElementById("live");
   let fresh = new Date(live.dataset.made); // when what is shown was made
   let connected = false;
-  let asked = 0;
+  let asked = 0, waiting = 0; // when it was fetched last; the fetch that is put off
 
   const two = (n) => String(n).padStart(2, "0");
   const clock = (t) => `${two(t.getHours())}:${two(t.getMinutes())}:${two(t.getSeconds())}`;
@@ -46,7 +46,10 @@
   const refresh = () => {
     if (document.hidden || document.querySelector("dialog[open]") || document.querySelector("#main form.order, #main .done, #main .probed")) return;
     const now = Date.now();
-    if (now - asked < 1000) { setTimeout(refresh, 1000 - (now - asked)); asked = now; return; }
+    if (now - asked < 1000) {
+      waiting ||= setTimeout(() => { waiting = 0; refresh(); }, 1000 - (now - asked));
+      return;
+    }
     asked = now;
     document.body.dispatchEvent(new Event("refresh"));
   };
