@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 
 	"github.com/dnsteer/dnsteer/internal/alert"
+	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/connect"
 )
 
@@ -13,23 +15,18 @@ import (
 // push that is under way does not hold it up.
 func (a *App) wake(ctx context.Context, via *alert.Via, mac net.HardwareAddr) error {
 	cfg := a.cfg.Load()
-	for i := range cfg.Targets {
-		t := &cfg.Targets[i]
-		if t.Name != via.Target {
-			continue
-		}
-		for _, s := range connect.Servers(t) {
-			p, err := s.Connect()
-			if err != nil {
-				return err
-			}
-			defer p.Close()
-			w, ok := p.(alert.Waker)
-			if !ok {
-				return fmt.Errorf("the target %s cannot wake machines up", via.Target)
-			}
-			return w.Wake(ctx, mac, via.Interface)
-		}
+	at := slices.IndexFunc(cfg.Targets, func(t config.Target) bool { return t.Name == via.Target })
+	if at < 0 {
+		return fmt.Errorf("there is no target %s any more", via.Target)
 	}
-	return fmt.Errorf("there is no target %s any more", via.Target)
+	p, err := connect.Servers(&cfg.Targets[at])[0].Connect() // a router is one server
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	w, ok := p.(alert.Waker)
+	if !ok {
+		return fmt.Errorf("the target %s cannot wake machines up", via.Target)
+	}
+	return w.Wake(ctx, mac, via.Interface)
 }

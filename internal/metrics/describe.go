@@ -131,6 +131,7 @@ func Reference() []byte {
 			kind = "counter"
 		case histogram:
 			kind = "histogram"
+		case gauge:
 		}
 		row(d.Name, kind, strings.Join(d.Labels, ", "), d.Help)
 	}
