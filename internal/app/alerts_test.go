@@ -63,7 +63,7 @@ func newPostbox(t *testing.T, mute bool) *postbox {
 func (p *postbox) serve(conn net.Conn, mute bool) {
 	defer conn.Close()
 	in := bufio.NewScanner(conn)
-	for mute && in.Scan() { //nolint:revive // until the client gives up
+	for mute && in.Scan() {
 	}
 	_, _ = fmt.Fprint(conn, "220 mail.example.com\r\n")
 	for in.Scan() {

@@ -18,18 +18,20 @@ func (a *App) wake(ctx context.Context, via *alert.Via, mac net.HardwareAddr) er
 		if t.Name != via.Target {
 			continue
 		}
-		for _, s := range connect.Servers(t) {
-			p, err := s.Connect()
-			if err != nil {
-				return err
-			}
-			defer p.Close()
-			w, ok := p.(alert.Waker)
-			if !ok {
-				return fmt.Errorf("the target %s cannot wake machines up", via.Target)
-			}
-			return w.Wake(ctx, mac, via.Interface)
-		}
+		return wakeBy(ctx, connect.Servers(t)[0], via, mac) // a router is one server
 	}
 	return fmt.Errorf("there is no target %s any more", via.Target)
+}
+
+func wakeBy(ctx context.Context, s connect.Server, via *alert.Via, mac net.HardwareAddr) error {
+	p, err := s.Connect()
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	w, ok := p.(alert.Waker)
+	if !ok {
+		return fmt.Errorf("the target %s cannot wake machines up", via.Target)
+	}
+	return w.Wake(ctx, mac, via.Interface)
 }
