@@ -48,6 +48,7 @@ type demo struct {
 	places  []*place
 	router  *router
 	adguard *adguard
+	phone   *phone
 	nodes   []*node // by key, from 1
 	app     *app.App
 	dns     atomic.Pointer[string] // where the names are answered
@@ -155,7 +156,10 @@ func (d *demo) openAll() error {
 	if err := d.router.open(); err != nil {
 		return err
 	}
-	return d.adguard.open()
+	if err := d.adguard.open(); err != nil {
+		return err
+	}
+	return d.phone.open()
 }
 
 func (d *demo) close() {
@@ -164,6 +168,7 @@ func (d *demo) close() {
 	}
 	d.router.close()
 	d.adguard.close()
+	d.phone.close()
 }
 
 func (d *demo) build(web, resolve uint16) {
@@ -179,6 +184,7 @@ func (d *demo) build(web, resolve uint16) {
 		d.places = append(d.places, p)
 	}
 	d.router, d.adguard = newRouter(d.places[2]), newAdguard(d.places[3])
+	d.phone = &phone{screen: d.screen}
 }
 
 // upstream is where the sites' resolvers ask for the controller's names.
@@ -227,7 +233,7 @@ sites:
 		}
 	}
 	b.WriteString("services:\n  - {hosts: [app.example.lan, \"*.apps.example.lan\"], ttl: 10s}\n")
-	b.WriteString(d.router.config() + d.adguard.config())
+	b.WriteString(d.router.config() + d.adguard.config() + d.phone.config())
 	return b.String()
 }
 
@@ -252,7 +258,8 @@ Try, in another terminal:
   %s explain berlin --socket %s
 
 The dashboard is at http://%s/ (and the API, the metrics and the
-health checks below it); its page "Break things" does what the keys do.
+health checks below it); its page "Break things" does what the keys do. Alerts go
+to a webhook that stands for your phone: its messages are shown below.
 
 `, host, port, d.router.dns.Addr(), d.router.dns.Port(), d.adguard.dns.Addr(), d.adguard.dns.Port(), d.opt.Command, socket, d.opt.Command, socket, d.web)
 	events, err := a.Follow(ctx, 0)
