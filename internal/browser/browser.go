@@ -140,7 +140,7 @@ func (b *Tab) Click(selector string) {
 // Type writes into a field.
 func (b *Tab) Type(selector, text string) {
 	b.t.Helper()
-	b.run("type into "+selector, chromedp.SetValue(chromedp.CSS(selector), text))
+	b.Until(selector, fmt.Sprintf("(e => e && ((e.value = %q), true))(document.querySelector(%q))", text, selector))
 }
 
 // Text gives what a person reads in an element; "" where there is none.
