@@ -129,6 +129,7 @@ func Reference() []byte {
 		switch d.Type {
 		case counter:
 			kind = "counter"
+		case gauge:
 		case histogram:
 			kind = "histogram"
 		case gauge:

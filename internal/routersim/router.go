@@ -122,9 +122,15 @@ func (r *Router) listen(ctx context.Context) error {
 			return fmt.Errorf("simulated router: %w", err)
 		}
 		r.mu.Lock()
+		select {
+		case <-r.stopped: // it was switched off meanwhile
+			r.mu.Unlock()
+			return errors.Join(net.ErrClosed, l.Close())
+		default:
+		}
 		r.listeners[i], r.addrs[i] = l, l.Addr().String()
-		r.mu.Unlock()
 		r.wg.Go(func() { r.accept(l, i == 1) })
+		r.mu.Unlock()
 	}
 	return nil
 }
@@ -162,6 +168,12 @@ func (r *Router) Close() error {
 // StopService switches the API off, as a reboot does: connections end without a
 // word.
 func (r *Router) StopService() {
+	r.deafen()
+	r.DropSessions()
+}
+
+// deafen takes no more connections.
+func (r *Router) deafen() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, l := range r.listeners {
@@ -170,9 +182,15 @@ func (r *Router) StopService() {
 			r.listeners[i] = nil
 		}
 	}
-	for s := range r.sessions {
-		_ = s.raw.Close()
-	}
+}
+
+// Reboot ends all connections when it takes new ones again, so that nobody who
+// is cut off finds it off.
+func (r *Router) Reboot(ctx context.Context) error {
+	r.deafen()
+	err := r.listen(ctx)
+	r.DropSessions()
+	return err
 }
 
 // StartService switches it on again, on the same ports.

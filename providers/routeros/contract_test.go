@@ -263,8 +263,7 @@ func (s *stand) meddle(t *testing.T, f contract.Fault, q routersim.Request, befo
 		s.r.DropSessions()
 		return routersim.Cut
 	case reboot:
-		s.r.StopService()
-		if err := s.r.StartService(context.Background()); err != nil {
+		if err := s.r.Reboot(context.Background()); err != nil {
 			t.Error(err)
 		}
 		return routersim.Cut
