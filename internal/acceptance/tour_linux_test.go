@@ -120,7 +120,7 @@ func TestTour(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A reader is slower than the first probes.
-	well := regexp.MustCompile(strings.Repeat(`"word":\s*"up".*`, 8)) // all nodes
+	well := regexp.MustCompile(strings.Repeat(`"word":\s*"up".*`, 16)) // all eight nodes, and the one line of each
 	if got := until(root, here.Replace("go run ./cmd/dnsteer status -o json --socket /tmp/dnsteer-demo/dnsteer.sock"), well); got != "" {
 		t.Fatalf("the demo does not get well:\n%s", got)
 	}

@@ -132,7 +132,6 @@ func Reference() []byte {
 		case gauge:
 		case histogram:
 			kind = "histogram"
-		case gauge:
 		}
 		row(d.Name, kind, strings.Join(d.Labels, ", "), d.Help)
 	}

@@ -41,7 +41,7 @@ const visible = `  threshold: 9s
 
 const (
 	up      = `document.querySelector("#node-berlin-a .word")?.textContent.trim() === "up"`
-	allUp   = `[...document.querySelectorAll(".node .word")].length === 4 && [...document.querySelectorAll(".node .word")].every(e => e.textContent.trim() === "up")`
+	allUp   = `[...document.querySelectorAll(".node .word")].length === 8 && [...document.querySelectorAll(".node .word")].every(e => e.textContent.trim() === "up")`
 	answers = `document.querySelector("#site-berlin .answer .mono")?.textContent ?? ""`
 )
 
