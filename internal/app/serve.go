@@ -68,17 +68,20 @@ func (a *App) stop(die, decide func()) error {
 	// The targets end beside the requests, some of which wait for them.
 	targets := make(chan error, 1)
 	go func() { targets <- within(requestsWithin, a.pushing.publisher.Close) }()
-	err := within(requestsWithin, a.closeRequests)
+	// Who is cut off asks again: that is no failure of the stop.
+	if late := within(requestsWithin, a.closeRequests); late != nil {
+		a.log.Warn("requests are cut off", "error", late)
+	}
 	if late := <-targets; late != nil {
 		a.log.Warn("a target is left behind", "error", late)
 	}
 	decide()
-	err = errors.Join(err, within(probesWithin, func(ctx context.Context) error {
+	err := within(probesWithin, func(ctx context.Context) error {
 		if err := a.loop.end(ctx); err != nil {
 			return err
 		}
 		return finish(ctx, "the probes", a.runner.Close)
-	}))
+	})
 	err = errors.Join(err, within(storeWithin, func(ctx context.Context) error {
 		if err := a.keeper.writer.Close(ctx); err != nil {
 			return fmt.Errorf("store the last changes: %w", err)
