@@ -100,6 +100,7 @@ func (p *pushing) heard(events []sites.Event) {
 			// One that does not give our record any more may have lost it.
 			p.publisher.Compare(e.Site)
 		case sites.ControllerIsolated, sites.ControllerReconnected:
+			p.publisher.Hold(e.Kind == sites.ControllerIsolated)
 			for _, t := range p.desired.targets {
 				p.publisher.Seen(t.Site, e.Kind == sites.ControllerReconnected)
 			}

@@ -212,7 +212,7 @@ const idle = time.Hour
 func (m *member) due(now time.Time) (bool, time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.stopped || !m.known || m.kept.Disabled != nil || m.st.denied >= deniedTries {
+	if m.stopped || !m.known || m.kept.Disabled != nil || m.p.held.Load() || m.st.denied >= deniedTries {
 		return false, idle
 	}
 	if m.st.retry.After(now) {

@@ -15,6 +15,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dnsteer/dnsteer/providers"
@@ -110,6 +111,8 @@ type Publisher struct {
 	targets []*target
 	lost    map[string]bool // sites that cannot be seen
 	closed  bool
+	// held: the controller is isolated, and nothing is sent anywhere (E8).
+	held atomic.Bool
 }
 
 // target is a configured target with its members.
@@ -153,6 +156,15 @@ func (p *Publisher) Seen(site string, seen bool) {
 	p.mu.Unlock()
 	if seen {
 		p.Compare(site)
+	}
+}
+
+// Hold has nothing sent to any target while the controller is isolated: whatever
+// is wanted meanwhile is caught up with at the end (E8, N4).
+func (p *Publisher) Hold(held bool) {
+	p.held.Store(held)
+	for _, m := range p.find("") {
+		m.kick()
 	}
 }
 
