@@ -216,7 +216,12 @@ func TestFloodLeavesNoQueue(t *testing.T) {
 		}
 	}
 	during := right
-	if err := try(5 * time.Second); err != nil {
+	// The first may still meet a full buffer, and is lost as any packet is.
+	err := try(200 * time.Millisecond)
+	for n := 0; err != nil && n < 50; n++ {
+		err = try(200 * time.Millisecond)
+	}
+	if err != nil {
 		t.Errorf("after the flood: %v", err)
 	}
 	st := s.Stats().UDP
