@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 )
 
 // besideZone has what authoritative servers answer alike. Others see a name below
@@ -89,7 +91,7 @@ func TestBesideOthers(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	primary, nsd, knot := s.Addrs()[0], freePort(t), freePort(t)
+	primary, nsd, knot := s.Addrs()[0], daemontest.Addr(t), daemontest.Addr(t)
 	startNSD(t, nsd, primary, "example.lan")
 	startKnot(t, knot, primary, "example.lan")
 	give(t, "NSD", nsd, "tv.example.lan.", limit, "tv.example.lan. 30 A 10.1.0.21")

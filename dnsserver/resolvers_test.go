@@ -15,6 +15,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -43,7 +44,7 @@ func startUnbound(t *testing.T, addr, primary netip.AddrPort, anchors []*dns.DS)
 		trust += fmt.Sprintf("  trust-anchor: \"%s\"\n", strings.ReplaceAll(ds.String(), "\t", " "))
 	}
 	dir := t.TempDir()
-	launch(t, "unbound", "-d", "-p", "-c", file(t, filepath.Join(dir, "unbound.conf"), fmt.Sprintf(`server:
+	daemontest.Start(t, "unbound", "-d", "-p", "-c", daemontest.File(t, filepath.Join(dir, "unbound.conf"), fmt.Sprintf(`server:
   interface: %[1]s
   port: %[2]d
   username: ""
@@ -76,7 +77,7 @@ func startResolvingBIND(t *testing.T, addr, primary netip.AddrPort, anchors []*d
 		trust = "trust-anchors {\n" + trust + "};\n"
 	}
 	dir := t.TempDir()
-	launch(t, "named", "-g", "-n", "1", "-c", file(t, filepath.Join(dir, "named.conf"), fmt.Sprintf(`options {
+	daemontest.Start(t, "named", "-g", "-n", "1", "-c", daemontest.File(t, filepath.Join(dir, "named.conf"), fmt.Sprintf(`options {
   directory %[1]q;
   pid-file none;
   session-keyfile none;
@@ -226,10 +227,10 @@ func TestResolversInFront(t *testing.T) {
 	}()
 	primary, anchors := s.Addrs()[0], []*dns.DS{keys[0].DS()}
 	fronts := []*front{
-		{"Unbound", freePort(t), false},
-		{"Unbound, validating,", freePort(t), true},
-		{"BIND", freePort(t), false},
-		{"BIND, validating,", freePort(t), true},
+		{"Unbound", daemontest.Addr(t), false},
+		{"Unbound, validating,", daemontest.Addr(t), true},
+		{"BIND", daemontest.Addr(t), false},
+		{"BIND, validating,", daemontest.Addr(t), true},
 	}
 	startUnbound(t, fronts[0].addr, primary, nil)
 	startUnbound(t, fronts[1].addr, primary, anchors)

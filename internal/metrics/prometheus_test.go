@@ -1,10 +1,8 @@
 package metrics
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -15,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 )
 
 // board is what the test reads of the Grafana dashboard.
@@ -89,12 +89,7 @@ type prometheusServer struct {
 func startPrometheus(t *testing.T, target string) *prometheusServer {
 	t.Helper()
 	dir := t.TempDir()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := ln.Addr().String()
-	ln.Close()
+	at := daemontest.Addr(t).String()
 	rules, err := filepath.Abs(filepath.Join("..", "..", "deploy", "prometheus", "dnsteer.rules.yml"))
 	if err != nil {
 		t.Fatal(err)
@@ -107,20 +102,8 @@ func startPrometheus(t *testing.T, target string) *prometheusServer {
 	if out, err := exec.CommandContext(t.Context(), "promtool", "check", "config", path).CombinedOutput(); err != nil {
 		t.Fatalf("promtool: %v\n%s", err, out)
 	}
-	var said bytes.Buffer
-	cmd := exec.Command("prometheus", "--config.file="+path, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+at, "--log.level=warn")
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("start prometheus (Debian's package prometheus): %v", err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if t.Failed() {
-			t.Log(said.String())
-		}
-		http.DefaultClient.CloseIdleConnections()
-	})
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	daemontest.Start(t, "prometheus", "--config.file="+path, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+at, "--log.level=warn")
 	p := &prometheusServer{t, "http://" + at}
 	p.until("it is ready", func() bool {
 		res, err := http.Get(p.url + "/-/ready")
