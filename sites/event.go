@@ -141,6 +141,9 @@ type Event struct {
 	Text string `json:"text"`
 	// Resolves is the ID of the event that this one ends; 0 for none.
 	Resolves uint64 `json:"resolves,omitempty"`
+	// Anew: an operator's order takes the place of the one that Resolves names,
+	// which did not end.
+	Anew bool `json:"anew,omitempty"`
 	// Drill: it is part of a drill, not of an outage (C6).
 	Drill bool `json:"drill,omitempty"`
 	// By and Reason are those of the operator's command (C8).

@@ -91,7 +91,7 @@ func (m *Machine) takeOut(s *site, nodes []*node, c *Command) Reply {
 			e.Kind, e.Text = FailoverMaintenance, m.maintenanceText(n, &h, m.endText(&h))
 		}
 		if *was != nil {
-			e.Resolves = (*was).Event // ordered anew, it takes the place of what was ordered
+			e.Resolves, e.Anew = (*was).Event, true
 		}
 		*was = &h
 		if !n.Replaced {
@@ -134,11 +134,17 @@ func (m *Machine) putBack(s *site, nodes []*node, c *Command) Reply {
 
 // endMaintenance ends the maintenance of an operator and of a window.
 func (m *Machine) endMaintenance(n *node, reason, by string) {
-	ended := n.Maintenance
-	if ended == nil {
-		ended = n.Window
-	}
+	ended, window := n.Maintenance, n.Window
 	n.Maintenance, n.Window = nil, nil
+	switch {
+	case ended == nil:
+		ended = window
+	case window != nil && !n.Replaced: // each has its own beginning
+		m.node(n, Event{
+			Kind: FailoverMaintenance, Resolves: window.Event, By: by, Reason: reason,
+			Text: n.site.Name + "/" + n.Name + " is no longer in its maintenance window: the command ends that too.",
+		})
+	}
 	m.maintenanceEnded(n, ended, Event{By: by, Reason: reason})
 }
 

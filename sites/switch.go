@@ -62,7 +62,7 @@ func (m *Machine) pause(p *pool, c *Command) {
 	p.Paused = h
 	e := Event{Kind: Paused, By: c.By, Reason: c.Reason, Text: m.pausedText(p)}
 	if before != nil {
-		e.Resolves = before.Event // paused anew, it takes the place of that
+		e.Resolves, e.Anew = before.Event, true
 	}
 	h.Event = m.poolEvent(p, e)
 	m.changed(p.site)

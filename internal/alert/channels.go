@@ -203,7 +203,11 @@ func (e *Engine) closeBoxes(cfg *Config) {
 func (e *Engine) queue(out *Outgoing, keep map[string][]byte, now time.Time) {
 	m := &out.Message
 	m.Instance = e.config().Instance
-	for _, name := range e.choose(out) {
+	to := e.choose(out)
+	if m.ID == m.Thread && !slices.Equal(to, out.To) {
+		e.book.Narrow(m.Thread, to)
+	}
+	for _, name := range to {
 		e.put(name, m, out.Fallback, keep, now)
 	}
 }
@@ -215,9 +219,10 @@ func (e *Engine) config() *Config {
 }
 
 // choose gives the channels for a message. That a channel fails is told by those
-// that do not.
+// that do not, and so is the rest of that incident.
 func (e *Engine) choose(out *Outgoing) []string {
-	if len(out.Message.Events) == 0 || out.Message.Events[0].Kind != sites.AlertFailed {
+	m := &out.Message
+	if m.ID != m.Thread || len(m.Events) == 0 || m.Events[0].Kind != sites.AlertFailed {
 		return out.To
 	}
 	well := func(list []string) (good []string) {

@@ -378,6 +378,33 @@ func TestFallback(t *testing.T) {
 	})
 }
 
+// A channel would be told that its own failure is over, of which it never heard;
+// and the one that was told of it would wait for the end in vain.
+func TestTheEndOfAFailureGoesWhereItsBeginningWent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ill, well := &peer{fault: func(context.Context, int) error { return errors.New("connection refused") }}, &peer{}
+		cfg := config(map[string]*peer{"ill": ill, "well": well})
+		cfg.Routes[0].Kinds = nil
+		w := newWorld()
+		_, stop := w.run(cfg)
+		defer stop()
+		w.happen("failover_outage berlin/a", 0)
+		time.Sleep(time.Hour)
+		ill.set(nil)
+		time.Sleep(time.Hour)
+		if d := cmp.Diff([]string{"firing Taken out of DNS: berlin/a"}, ill.subjects()); d != "" {
+			t.Errorf("the channel that failed has (-want +got):\n%s", d)
+		}
+		var phases []Phase
+		for _, m := range well.messages() {
+			phases = append(phases, m.Phase)
+		}
+		if d := cmp.Diff([]Phase{Firing, Firing, Resolved}, phases); d != "" {
+			t.Errorf("the other has (-want +got):\n%s", d)
+		}
+	})
+}
+
 // A queue without bound would end the controller; one that drops in silence
 // would be a lie.
 func TestQueueIsBounded(t *testing.T) {
@@ -524,6 +551,8 @@ func TestActions(t *testing.T) {
 		_, stop = w.run(cfg) // what was carried out is not forgotten
 		w.happen("node_offline berlin/d", 0)
 		time.Sleep(time.Minute)
+		w.happen("node_offline berlin/d2", 0) // that the bound is reached is known
+		time.Sleep(time.Minute)
 		stop()
 		w.happen("node_offline berlin/e", 0)
 		time.Sleep(2 * time.Hour)
@@ -538,7 +567,7 @@ func TestActions(t *testing.T) {
 		if d := cmp.Diff([]string{"berlin/a", "berlin/b"}, ran); d != "" {
 			t.Errorf("carried out (-want +got):\n%s", d)
 		}
-		want := map[string]int{"action_done": 2, "action_failed": 4, "node_offline": 6, "site_down": 1}
+		want := map[string]int{"action_done": 2, "action_failed": 3, "node_offline": 7, "site_down": 1}
 		got := make(map[string]int)
 		for _, k := range w.kinds() {
 			got[k]++

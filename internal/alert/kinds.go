@@ -44,6 +44,18 @@ func roleOf(k sites.Kind) role {
 // another event resolves it.
 func lasting(k sites.Kind) bool { return roleOf(k) == begins }
 
+// isEnd says whether an event ends the one that it resolves. One that is worth a
+// warning takes its place, as an order does that is given anew.
+func isEnd(e *sites.Event) bool {
+	return e.Resolves != 0 && rank(e.Severity) == 0 && !e.Anew
+}
+
+// outlives says whether something is told though it was over before it could be:
+// what is critical, and what has moved the answers. What is [hasty] is not.
+func outlives(e *sites.Event) bool {
+	return !hasty(e) && (e.Severity == sites.Critical || e.Kind == sites.FailoverOutage)
+}
+
 // hasty says whether what begins with an event often ends by itself soon and has
 // moved nothing: a router that starts again must not mail. A push that fails
 // while clients get what is no longer right is critical, and not waited for.
@@ -62,7 +74,12 @@ func hasty(e *sites.Event) bool {
 // continues says whether an event that takes the place of an earlier one is told
 // as news of it; others go on in silence.
 func continues(k sites.Kind) bool {
-	return k == sites.ConfigRejected || k == sites.CertificateExpiring || k == sites.Drift
+	switch k {
+	case sites.ConfigRejected, sites.CertificateExpiring, sites.Drift, sites.Paused, sites.FailoverMaintenance, sites.NodeDisabled:
+		return true
+	default:
+		return false
+	}
 }
 
 // class names what belongs into one message.
