@@ -19,6 +19,8 @@ const (
 	// uncovered is the least that is waited when what stood for an incident has
 	// ended and the incident has not.
 	uncovered = time.Minute
+	// longestPlan is the longest that anything is put off, but for reminders.
+	longestPlan = 2 * time.Hour
 )
 
 // Book knows what has happened and what was told of it. It has no clock, no
@@ -95,8 +97,9 @@ func NewBook(routes []Route, group time.Duration, last uint64) *Book {
 	}
 }
 
-// Load takes over what [Book.Encode] gave.
-func (b *Book) Load(data []byte) error {
+// Load takes over what [Book.Encode] gave. What is planned for a time that the
+// book plans nothing for, because the clock was wrong then, is due now.
+func (b *Book) Load(data []byte, now time.Time) error {
 	s := saved{Open: make(map[uint64]*told), Begun: make(map[string]time.Time)}
 	if err := json.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("read what is known of alerts: %w", err)
@@ -106,6 +109,25 @@ func (b *Book) Load(data []byte) error {
 	for id, t := range s.Open {
 		if t == nil {
 			delete(s.Open, id)
+		}
+	}
+	limit := now.Add(longestPlan)
+	for _, w := range s.Waiting {
+		if w.At.After(limit) {
+			w.At = now
+		}
+	}
+	for _, c := range s.Cases {
+		if c.Due.After(limit) {
+			c.Due = now
+		}
+		if c.LastSent.After(now) {
+			c.LastSent = now
+		}
+	}
+	for key, at := range s.Begun {
+		if at.After(now) {
+			delete(s.Begun, key)
 		}
 	}
 	b.saved = s

@@ -312,7 +312,7 @@ func TestBookSurvivesRestarts(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Book = NewBook(d.routes, d.group, 0)
-		if err := d.Load(data); err != nil {
+		if err := d.Load(data, d.now); err != nil {
 			t.Fatal(err)
 		}
 		// What came before the restart comes again after it.
@@ -409,6 +409,30 @@ func TestClockIsSet(t *testing.T) {
 	}
 }
 
+// A clock that was wrong before the restart, by a year, would hold what waits and
+// each end back for that year.
+func TestClockWasWrongBeforeTheRestart(t *testing.T) {
+	d := newDesk()
+	d.now = noon.AddDate(1, 0, 0)
+	out := d.happen("failover_outage berlin/a", 0)
+	d.pass(time.Minute)
+	d.happen("failover_failback berlin/a", out)
+	d.happen("site_down hamburg", 0)
+	data, err := d.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := newDesk()
+	if err := later.Load(data, noon); err != nil {
+		t.Fatal(err)
+	}
+	later.pass(5 * time.Hour)
+	want := []string{"mail: resolved 1: Taken out of DNS: berlin/a", "mail: firing 1: hamburg cannot be seen", "mail: reminder 1: hamburg cannot be seen"}
+	if diff := cmp.Diff(want, later.said()); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
+
 // What a damaged store gives must not stop the controller.
 func FuzzBookLoad(f *testing.F) {
 	d := newDesk()
@@ -423,7 +447,7 @@ func FuzzBookLoad(f *testing.F) {
 	f.Add([]byte(`{"open":{"1":null},"waiting":[null],"cases":[null,{"members":[null]},{"members":[]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b := NewBook(newDesk().routes, time.Second, 0)
-		if b.Load(data) != nil {
+		if b.Load(data, noon) != nil {
 			return
 		}
 		for now, n := noon, 0; n < 20; n++ {

@@ -41,7 +41,7 @@ func (e *Engine) restore(stored map[string][]byte) {
 		return
 	}
 	if data, ok := stored[bookKey]; ok {
-		if err := e.book.Load(data); err != nil {
+		if err := e.book.Load(data, time.Now()); err != nil {
 			fail(bookKey, err)
 		}
 	}

@@ -33,10 +33,11 @@ type world struct {
 	broken bool
 	// lose drops what is stored soon, as a kill does.
 	lose bool
+	log  *slog.Logger
 }
 
 func newWorld() *world {
-	return &world{values: make(map[string][]byte), more: make(chan struct{})}
+	return &world{log: slog.New(slog.DiscardHandler), values: make(map[string][]byte), more: make(chan struct{})}
 }
 
 func (w *world) raise(e sites.Event) {
@@ -124,7 +125,7 @@ func (w *world) world() World {
 		},
 		Exists:  func(string, string) bool { return true },
 		Healthy: func(context.Context) error { return nil },
-		Log:     slog.New(slog.DiscardHandler),
+		Log:     w.log,
 	}
 }
 
@@ -427,6 +428,64 @@ func TestQueueIsBounded(t *testing.T) {
 	if len(o.items) != maxQueued || o.items[0].Message.ID != "critical" || len(last.Message.Notes) != 1 || !strings.Contains(last.Message.Notes[0], "subject of w1") {
 		t.Errorf("%d wait, the last says %v", len(o.items), last.Message.Notes)
 	}
+}
+
+// What a dead channel has no room for, or time, would vanish without a word; what
+// waited while the controller was off for long would never be tried.
+func TestADeadChannelForDays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dead := &peer{fault: func(context.Context, int) error { return errors.New("connection refused") }}
+		cfg := config(map[string]*peer{"dead": dead})
+		cfg.Routes[0].Kinds, cfg.GiveUp = []string{"window_skipped"}, 30*24*time.Hour
+		var lines lineCounter
+		w := newWorld()
+		w.log = slog.New(slog.NewTextHandler(&lines, nil))
+		_, stop := w.run(cfg)
+		const told = maxQueued + 500
+		for range told {
+			w.happen("window_skipped berlin", 0) // one message a minute
+			time.Sleep(time.Minute)
+		}
+		stop()
+		queued := 0
+		for key := range w.values {
+			if strings.HasPrefix(key, queueKey) {
+				queued++
+			}
+		}
+		if dropped := lines.count("a message was dropped"); queued != maxQueued || dropped != told-maxQueued {
+			t.Errorf("%d wait, the log names %d as dropped, of %d", queued, dropped, told)
+		}
+		if n := len(slices.DeleteFunc(w.kinds(), func(k string) bool { return k != "alert_dropped" })); n < 2 || n > 10 {
+			t.Errorf("dropping is told %d times", n)
+		}
+		time.Sleep(40 * 24 * time.Hour) // off for longer than a message is tried
+		dead.set(nil)
+		_, stop = w.run(cfg)
+		time.Sleep(time.Hour)
+		stop()
+		if got := dead.messages(); len(got) != maxQueued || !got[0].Time.Before(got[maxQueued-1].Time) {
+			t.Errorf("%d messages came", len(got))
+		}
+	})
+}
+
+// lineCounter counts the lines of a log.
+type lineCounter struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lineCounter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lineCounter) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), text)
 }
 
 // A message that its receiver never takes for what it is would block all that

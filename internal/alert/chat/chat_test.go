@@ -22,7 +22,7 @@ func service(t *testing.T, form string, handle http.HandlerFunc) *Service {
 	t.Helper()
 	srv := httptest.NewServer(handle)
 	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
-	s, err := New(alert.Secret(fmt.Sprintf(form, strings.TrimPrefix(srv.URL, "http://"))))
+	s, err := New(Options{URL: alert.Secret(fmt.Sprintf(form, strings.TrimPrefix(srv.URL, "http://")))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestURLs(t *testing.T) {
 		{"discord://" + token + "@123456789012345678", ""},
 		{"matrix://user:" + token + "@matrix.example.com", ""},
 	} {
-		_, err := New(alert.Secret(tt.url))
+		_, err := New(Options{URL: alert.Secret(tt.url)})
 		if (err == nil) != (tt.want == "") || err != nil && (!strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), token)) {
 			t.Errorf("%s: %v", tt.url, err)
 		}
