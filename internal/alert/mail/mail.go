@@ -113,7 +113,13 @@ func (s *Mailer) Try(ctx context.Context, log alert.Dialogue) error {
 
 // with runs f on a connection that is ready.
 func (s *Mailer) with(ctx context.Context, log alert.Dialogue, f func(*smtp.Client) error) error {
-	stop := func() bool { return false }
+	var conn net.Conn
+	// The library leaves the connection open when the beginning fails.
+	defer func() {
+		if conn != nil {
+			_ = conn.Close()
+		}
+	}()
 	dial := func(ctx2 context.Context, network, addr string) (net.Conn, error) {
 		log.Say("* connect to %s", addr)
 		c, err := s.opt.Dial.Open(ctx2, network, addr)
@@ -121,15 +127,14 @@ func (s *Mailer) with(ctx context.Context, log alert.Dialogue, f func(*smtp.Clie
 			return nil, err
 		}
 		c = &reader{Conn: c, left: maxAnswers}
-		// The library knows no context once it is connected, and leaves the
-		// connection open when the beginning fails.
-		stop = context.AfterFunc(ctx, func() { _ = c.Close() })
+		conn = c
+		// The library knows no context once it is connected.
+		context.AfterFunc(ctx, func() { _ = c.Close() })
 		if s.opt.Encryption != Implicit {
 			return c, nil
 		}
 		t := tls.Client(c, s.tls())
 		if err := t.HandshakeContext(ctx2); err != nil {
-			_ = c.Close()
 			return nil, fmt.Errorf("TLS: %w", err)
 		}
 		log.Say("* encrypted by %s", tls.VersionName(t.ConnectionState().Version))
@@ -150,10 +155,6 @@ func (s *Mailer) with(ctx context.Context, log alert.Dialogue, f func(*smtp.Clie
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded)) {
 		err = errors.New("the server does not answer in time")
-	}
-	stop()
-	if c != nil {
-		_ = c.Close()
 	}
 	return s.explain(err, log)
 }

@@ -184,7 +184,7 @@ func TestSubjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		header, _, _ := strings.Cut(string(text), "\r\n\r\n")
-		for _, line := range strings.Split(header, "\r\n") {
+		for line := range strings.SplitSeq(header, "\r\n") {
 			if strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) || strings.HasPrefix(strings.ToLower(line), "bcc") || len(line) > 998 {
 				t.Errorf("%s: a line of the header is %q", name, line)
 			}
