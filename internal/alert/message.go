@@ -171,13 +171,15 @@ func (m *Message) Text() string {
 	return b.String()
 }
 
-// Brief is the message for small screens: its first sentences, when, and what
-// helps.
+// Brief is the message for small screens, below its title: its first sentences,
+// when, and what helps.
 func (m *Message) Brief() string {
 	var lines []string
 	for _, list := range [][]string{m.What, {m.When()}, m.Evidence, m.LeftAlone, m.Next, m.Notes} {
 		for _, l := range list {
-			lines = append(lines, oneLine(l))
+			if l = oneLine(l); l != m.Subject+"." { // the title says that
+				lines = append(lines, l)
+			}
 		}
 	}
 	if len(m.Commands) > 0 {

@@ -2,10 +2,13 @@ package chat
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +65,30 @@ func TestServices(t *testing.T) {
 				t.Errorf("dialogue: %s", text)
 			}
 		})
+	}
+}
+
+// docs/alerts.md would show what no telephone does.
+func TestWhatATelephoneShows(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "alerts.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var body struct{ Message string }
+	s := service(t, "gotify://%s/"+token+"?disabletls=yes", func(w http.ResponseWriter, r *http.Request) {
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		_, _ = io.WriteString(w, `{"id": 1}`)
+	})
+	for _, p := range []alert.Phase{alert.Firing, alert.Resolved} {
+		m := alert.Sample(p, noon)
+		if err := s.Send(t.Context(), &m, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(page), "\n```text\n"+body.Message+"\n```\n") {
+			t.Errorf("docs/alerts.md has not\n%s", body.Message)
+		}
 	}
 }
 
