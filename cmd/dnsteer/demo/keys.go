@@ -109,6 +109,9 @@ func (d *demo) toggle(ctx context.Context, n *node) string {
 			return name + " has not answered its first probe yet: try again in a moment."
 		}
 		n.off()
+		if n.token != "" {
+			return name + " was stopped: no report comes any more. Its address leaves DNS about 30 s after the last is too old (10 s)."
+		}
 		return name + " was stopped: its port refuses. Its address leaves DNS in about 30 s."
 	}
 	if err := n.on(); err != nil {
