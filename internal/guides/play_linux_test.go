@@ -1,0 +1,256 @@
+// Package guides plays the guides of docs/guides as a reader would follow them:
+// with the addresses, ports, files, commands and waiting times that they name, the
+// program as it is built, and the daemons that they speak of. What differs from a
+// reader's machine is this: everything is in network namespaces of the test, /etc
+// and /var/lib/dnsteer lie in a folder of its own, routers and AdGuard Homes are
+// simulated, and a fingerprint is that of the simulated router.
+package guides
+
+import (
+	"bytes"
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long an output of a guide may take to come: the threshold, and
+// what a loaded machine needs.
+var patience = flag.Duration("patience", 3*time.Minute, "how long an output of a guide may take to come")
+
+// build builds the program, once for all tests.
+var build = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "dnsteer-bin-")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "dnsteer"), "github.com/dnsteer/dnsteer/cmd/dnsteer").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build: %w: %s", err, out)
+	}
+	return dir, nil
+})
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if dir, err := build(); err == nil {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// reader follows a guide.
+type reader struct {
+	*world
+	page string
+	dir  string // stands for / of the controller's machine
+	path string // PATH
+	// here turns what the guide names into what is here; back the other way.
+	here, back *strings.Replacer
+	// plays are the words of the story that a guide has beside the usual ones.
+	plays map[string]func(args []string)
+	log   bytes.Buffer
+	mu    sync.Mutex
+}
+
+// follow plays a guide in a world.
+func follow(w *world, page string, plays map[string]func(r *reader, args []string)) {
+	w.t.Helper()
+	bin, err := build()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "g-") // short, for the path of a socket
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	r := &reader{world: w, page: page, dir: dir, plays: map[string]func([]string){
+		"stop":  func(a []string) { w.set(a[0], false) },
+		"start": func(a []string) { w.set(a[0], true) },
+		"cut":   func(a []string) { w.cut(a[0]) },
+		"heal":  func([]string) { w.heal() },
+	}}
+	for name, f := range plays {
+		r.plays[name] = func(args []string) { f(r, args) }
+	}
+	pairs := []string{"/etc/", dir + "/etc/", "/var/lib/dnsteer", dir + "/var"}
+	for _, router := range w.router {
+		pairs = append(pairs, zeros, fmt.Sprintf("%x", router.Fingerprint()))
+	}
+	r.here = strings.NewReplacer(pairs...)
+	for i := 0; i < len(pairs); i += 2 {
+		pairs[i], pairs[i+1] = pairs[i+1], pairs[i]
+	}
+	r.back = strings.NewReplacer(pairs...)
+	if err := os.MkdirAll(filepath.Join(dir, "var"), 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	r.path = "PATH=" + bin + ":" + os.Getenv("PATH") + ":/usr/sbin:/sbin"
+	steps := guide(w.t, page)
+	for i := range steps {
+		r.take(&steps[i])
+	}
+}
+
+// zeros is how the guides write the fingerprint that a reader has another of.
+var zeros = strings.Repeat("0", 64)
+
+func (r *reader) take(s *step) {
+	r.t.Helper()
+	switch {
+	case s.play != nil:
+		f, ok := r.plays[s.play[0]]
+		if !ok {
+			r.t.Fatalf("%s:%d: nobody can play %q", r.page, s.line, s.play[0])
+		}
+		f(s.play[1:])
+	case s.file == "router":
+		r.t.Fatalf("%s:%d: there is no router yet", r.page, s.line)
+	case s.file != "":
+		r.write(s.file, s.text)
+	case strings.HasPrefix(s.command, "dnsteer serve"):
+		r.serve(s)
+	default:
+		r.ask(s)
+	}
+}
+
+// write writes a file of the guide, without the line that names it.
+func (r *reader) write(name, text string) {
+	r.t.Helper()
+	path := r.here.Replace(name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(r.here.Replace(text)), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// at makes a command in a namespace.
+func (r *reader) at(ns namespace, args ...string) *exec.Cmd {
+	cmd := exec.Command("ip", append([]string{"netns", "exec", string(ns)}, args...)...)
+	cmd.Dir, cmd.Env = r.dir, append(os.Environ(), r.path)
+	return cmd
+}
+
+// Write takes what daemons say.
+func (r *reader) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.log.Write(b)
+}
+
+func (r *reader) said() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.log.String()
+}
+
+// daemon starts a program that runs until the test ends.
+func (r *reader) daemon(ns namespace, args ...string) {
+	r.t.Helper()
+	cmd := r.at(ns, args...)
+	cmd.Stdout, cmd.Stderr = r, r
+	if err := cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	r.t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case err := <-ended:
+			if err != nil {
+				r.t.Errorf("%s ends: %v", strings.Join(args, " "), err)
+			}
+		case <-time.After(*patience):
+			_ = cmd.Process.Kill()
+			r.t.Errorf("%s does not end", strings.Join(args, " "))
+		}
+		if r.t.Failed() {
+			r.t.Logf("%s and the others said:\n%s", args[0], r.said())
+		}
+	})
+}
+
+// serve starts the controller, which serves from then on.
+func (r *reader) serve(s *step) {
+	r.t.Helper()
+	before := strings.Count(r.said(), "dnsteer serves")
+	r.daemon(r.world.here, append([]string{"dnsteer"}, strings.Fields(r.here.Replace(s.command))[1:]...)...)
+	r.until(func() string {
+		if strings.Count(r.said(), "dnsteer serves") > before {
+			return ""
+		}
+		return fmt.Sprintf("%s:%d: %s does not serve:\n%s", r.page, s.line, s.command, r.said())
+	})
+}
+
+// looks says whether a command changes nothing, and is repeated until it prints
+// what the guide shows.
+func looks(command string) bool {
+	for _, prefix := range []string{
+		"dig ", "dnsteer explain", "dnsteer events", "dnsteer status", "dnsteer check", "dnsteer plan",
+		"dnsteer target list", "dnsteer target show", "dnsteer target pin", "dnsteer healthcheck", "dnsteer alert list", "dnsteer rehearse", "dnsteer probe",
+	} {
+		if strings.HasPrefix(command, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// ask runs a command of the guide.
+func (r *reader) ask(s *step) {
+	r.t.Helper()
+	ns := r.world.here
+	if s.place != "" {
+		ns = r.there
+	}
+	want := form(s.output)
+	r.until(func() string {
+		out, err := r.at(ns, "sh", "-c", r.here.Replace(s.command)).CombinedOutput()
+		got := r.back.Replace(string(out))
+		if err == nil && want.MatchString(flat(strings.Split(got, "\n"))) {
+			return ""
+		}
+		fault := fmt.Sprintf("%s:%d: %s\nprints (%v)\n%s\nand not what the guide shows:\n%s", r.page, s.line, s.command, cmp.Or(err, errNone), got, strings.Join(s.output, "\n"))
+		if !looks(s.command) {
+			r.t.Error(fault)
+			return ""
+		}
+		return fault
+	})
+}
+
+var errNone = fmt.Errorf("exit code 0")
+
+// until waits until there is no fault any more.
+func (r *reader) until(fault func() string) {
+	r.t.Helper()
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.After(*patience)
+	for {
+		f := fault()
+		if f == "" {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			r.t.Error(f)
+			return
+		}
+	}
+}
