@@ -23,12 +23,13 @@ type step struct {
 
 var (
 	playing = regexp.MustCompile(`^<!-- play: (.+) -->$`)
-	written = regexp.MustCompile(`^# (/etc/\S+)$`)
+	written = regexp.MustCompile(`^[#;] (/etc/\S+)$`)
 	prompt  = regexp.MustCompile(`^([a-z]*)\$ (.*)$`)
 )
 
 // guide reads the steps of a page: its blocks of "console", the blocks whose
-// first line names a file of /etc in a comment, and the comments of the story.
+// first line names a file of /etc in a comment, those of "routeros", and the
+// comments of the story.
 func guide(t *testing.T, name string) (list []step) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "guides", name))
@@ -100,6 +101,7 @@ func form(lines []string) *regexp.Regexp {
 	}
 	// Several words of a duration are one: "5m 3s".
 	text = regexp.MustCompile(`(\\S\+ )+\\S\+ ago`).ReplaceAllLiteralString(text, `[^.]+ ago`)
+	text = regexp.MustCompile(`(^| )…( |$)`).ReplaceAllLiteralString(text, ".*")
 	return regexp.MustCompile("^" + strings.ReplaceAll(text, "…", ".*") + "$")
 }
 

@@ -1,9 +1,10 @@
 // Package guides plays the guides of docs/guides as a reader would follow them:
 // with the addresses, ports, files, commands and waiting times that they name, the
 // program as it is built, and the daemons that they speak of. What differs from a
-// reader's machine is this: everything is in network namespaces of the test, /etc
-// and /var/lib/dnsteer lie in a folder of its own, routers and AdGuard Homes are
-// simulated, and a fingerprint is that of the simulated router.
+// reader's machine is this: everything is in network and mount namespaces of the
+// test, with an /etc and a /var/lib of its own; routers and AdGuard Homes are
+// simulated; and a fingerprint of zeros is that of the simulated router which the
+// comment beside it names.
 package guides
 
 import (
@@ -40,6 +41,10 @@ var build = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	// All guides at a time: they wait, most of the time.
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	if dir, err := build(); err == nil {
 		_ = os.RemoveAll(dir)
@@ -53,8 +58,8 @@ type reader struct {
 	page string
 	dir  string // stands for / of the controller's machine
 	path string // PATH
-	// here turns what the guide names into what is here; back the other way.
-	here, back *strings.Replacer
+	// back turns what is here into what the guide shows.
+	back *strings.Replacer
 	// plays are the words of the story that a guide has beside the usual ones.
 	plays map[string]func(args []string)
 	log   bytes.Buffer
@@ -82,18 +87,12 @@ func follow(w *world, page string, plays map[string]func(r *reader, args []strin
 	for name, f := range plays {
 		r.plays[name] = func(args []string) { f(r, args) }
 	}
-	pairs := []string{"/etc/", dir + "/etc/", "/var/lib/dnsteer", dir + "/var"}
+	var back []string
 	for _, router := range w.router {
-		pairs = append(pairs, zeros, fmt.Sprintf("%x", router.Fingerprint()))
+		back = append(back, fmt.Sprintf("%x", router.Fingerprint()), zeros)
 	}
-	r.here = strings.NewReplacer(pairs...)
-	for i := 0; i < len(pairs); i += 2 {
-		pairs[i], pairs[i+1] = pairs[i+1], pairs[i]
-	}
-	r.back = strings.NewReplacer(pairs...)
-	if err := os.MkdirAll(filepath.Join(dir, "var"), 0o700); err != nil {
-		w.t.Fatal(err)
-	}
+	r.back = strings.NewReplacer(back...)
+	r.furnish()
 	r.path = "PATH=" + bin + ":" + os.Getenv("PATH") + ":/usr/sbin:/sbin"
 	steps := guide(w.t, page)
 	for i := range steps {
@@ -114,7 +113,7 @@ func (r *reader) take(s *step) {
 		}
 		f(s.play[1:])
 	case s.file == "router":
-		r.t.Fatalf("%s:%d: there is no router yet", r.page, s.line)
+		r.console(s)
 	case s.file != "":
 		r.write(s.file, s.text)
 	case strings.HasPrefix(s.command, "dnsteer serve"):
@@ -124,21 +123,55 @@ func (r *reader) take(s *step) {
 	}
 }
 
-// write writes a file of the guide, without the line that names it.
+// write writes a file of the guide.
 func (r *reader) write(name, text string) {
 	r.t.Helper()
-	path := r.here.Replace(name)
+	path := r.dir + name
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		r.t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(r.here.Replace(text)), 0o600); err != nil {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if _, router, pinned := strings.Cut(line, " # router "); pinned {
+			lines[i] = strings.ReplaceAll(line, zeros, fmt.Sprintf("%x", r.router[router].Fingerprint()))
+		}
+	}
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
 }
 
+// furnish makes the /etc and the /var/lib of the machines: the first has what is
+// in this machine's, as links to where that is mounted.
+func (r *reader) furnish() {
+	r.t.Helper()
+	for _, name := range []string{"etc", "host", "var/lib"} {
+		if err := os.MkdirAll(filepath.Join(r.dir, name), 0o755); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir("/etc")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, e := range entries {
+		switch e.Name() {
+		case "dnsteer", "nsd", "knot", "keepalived":
+		default:
+			if err := os.Symlink(filepath.Join(r.dir, "host", e.Name()), filepath.Join(r.dir, "etc", e.Name())); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+	}
+}
+
+// furnished runs a program in the mount namespace that "ip netns exec" has made
+// for it.
+const furnished = `mount --bind /etc "$0/host" && mount --bind "$0/etc" /etc && mount --bind "$0/var/lib" /var/lib && exec "$@"`
+
 // at makes a command in a namespace.
 func (r *reader) at(ns namespace, args ...string) *exec.Cmd {
-	cmd := exec.Command("ip", append([]string{"netns", "exec", string(ns)}, args...)...)
+	cmd := exec.Command("ip", append([]string{"netns", "exec", string(ns), "sh", "-c", furnished, r.dir}, args...)...)
 	cmd.Dir, cmd.Env = r.dir, append(os.Environ(), r.path)
 	return cmd
 }
@@ -187,7 +220,7 @@ func (r *reader) daemon(ns namespace, args ...string) {
 func (r *reader) serve(s *step) {
 	r.t.Helper()
 	before := strings.Count(r.said(), "dnsteer serves")
-	r.daemon(r.world.here, append([]string{"dnsteer"}, strings.Fields(r.here.Replace(s.command))[1:]...)...)
+	r.daemon(r.here, append([]string{"dnsteer"}, strings.Fields(s.command)[1:]...)...)
 	r.until(func() string {
 		if strings.Count(r.said(), "dnsteer serves") > before {
 			return ""
@@ -213,15 +246,17 @@ func looks(command string) bool {
 // ask runs a command of the guide.
 func (r *reader) ask(s *step) {
 	r.t.Helper()
-	ns := r.world.here
-	if s.place != "" {
+	ns := r.here
+	if s.place != "" && s.place != "world" { // whose way leads past the site
 		ns = r.there
 	}
+	// A command that fails says so in its last line.
+	fails := len(s.output) > 0 && strings.HasPrefix(s.output[len(s.output)-1], "dnsteer: ")
 	want := form(s.output)
 	r.until(func() string {
-		out, err := r.at(ns, "sh", "-c", r.here.Replace(s.command)).CombinedOutput()
+		out, err := r.at(ns, "sh", "-c", s.command).CombinedOutput()
 		got := r.back.Replace(string(out))
-		if err == nil && want.MatchString(flat(strings.Split(got, "\n"))) {
+		if (err != nil) == fails && want.MatchString(flat(strings.Split(got, "\n"))) {
 			return ""
 		}
 		fault := fmt.Sprintf("%s:%d: %s\nprints (%v)\n%s\nand not what the guide shows:\n%s", r.page, s.line, s.command, cmp.Or(err, errNone), got, strings.Join(s.output, "\n"))

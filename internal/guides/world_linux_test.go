@@ -42,7 +42,7 @@ type thing struct {
 // namespace is a network namespace of a test.
 type namespace string
 
-var worlds atomic.Int32
+var namespaces atomic.Int32
 
 // newWorld makes one in which the controller has one address, and those that are
 // given are elsewhere.
@@ -51,17 +51,8 @@ func newWorld(t *testing.T, controller string, elsewhere ...string) *world {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to make network namespaces")
 	}
-	n := worlds.Add(1)
 	w := &world{t: t, controller: controller, things: map[string]*thing{}, router: map[string]*routersim.Router{}}
-	for _, ns := range []struct {
-		at   *namespace
-		name string
-	}{{&w.here, "here"}, {&w.there, "there"}} {
-		*ns.at = namespace(fmt.Sprintf("dnsteer-guide-%d-%d-%s", os.Getpid(), n, ns.name))
-		w.run("ip", "netns", "add", string(*ns.at))
-		t.Cleanup(func() { w.run("ip", "netns", "delete", string(*ns.at)) })
-		ns.at.run(w, "ip", "link", "set", "lo", "up")
-	}
+	w.here, w.there = w.namespace(), w.namespace()
 	w.here.run(w, "ip", "link", "add", "wire", "type", "veth", "peer", "name", "wire", "netns", string(w.there))
 	for _, ns := range []namespace{w.here, w.there} {
 		ns.run(w, "ip", "link", "set", "wire", "up")
@@ -81,6 +72,30 @@ func newWorld(t *testing.T, controller string, elsewhere ...string) *world {
 		}
 	})
 	return w
+}
+
+// namespace makes a network namespace.
+func (w *world) namespace() namespace {
+	w.t.Helper()
+	ns := namespace(fmt.Sprintf("dnsteer-guide-%d-%d", os.Getpid(), namespaces.Add(1)))
+	w.run("ip", "netns", "add", string(ns))
+	w.t.Cleanup(func() { w.run("ip", "netns", "delete", string(ns)) })
+	ns.run(w, "ip", "link", "set", "lo", "up")
+	return ns
+}
+
+// machine makes a machine of its own, with a wire to the controller.
+func (w *world) machine(addr string) namespace {
+	w.t.Helper()
+	ns := w.namespace()
+	wire := "to-" + addr[strings.LastIndexByte(addr, '.')+1:] + addr[:2]
+	w.here.run(w, "ip", "link", "add", wire, "type", "veth", "peer", "name", "wire", "netns", string(ns))
+	w.here.run(w, "ip", "link", "set", wire, "up")
+	w.here.run(w, "ip", "route", "add", addr+"/32", "dev", wire, "src", w.controller)
+	ns.run(w, "ip", "link", "set", "wire", "up")
+	ns.run(w, "ip", "addr", "add", addr+"/32", "dev", "wire")
+	ns.run(w, "ip", "route", "add", "default", "dev", "wire", "src", addr)
+	return ns
 }
 
 func (w *world) run(name string, args ...string) {
