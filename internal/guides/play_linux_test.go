@@ -94,6 +94,11 @@ func follow(w *world, page string, plays map[string]func(r *reader, args []strin
 	r.back = strings.NewReplacer(back...)
 	r.furnish()
 	r.path = "PATH=" + bin + ":" + os.Getenv("PATH") + ":/usr/sbin:/sbin"
+	w.t.Cleanup(func() {
+		if w.t.Failed() {
+			w.t.Logf("dnsteer and the daemons said:\n%s", r.said())
+		}
+	})
 	steps := guide(w.t, page)
 	for i := range steps {
 		r.take(&steps[i])
@@ -210,9 +215,6 @@ func (r *reader) daemon(ns namespace, args ...string) {
 			_ = cmd.Process.Kill()
 			r.t.Errorf("%s does not end", strings.Join(args, " "))
 		}
-		if r.t.Failed() {
-			r.t.Logf("%s and the others said:\n%s", args[0], r.said())
-		}
 	})
 }
 
@@ -257,6 +259,7 @@ func (r *reader) ask(s *step) {
 		out, err := r.at(ns, "sh", "-c", s.command).CombinedOutput()
 		got := r.back.Replace(string(out))
 		if (err != nil) == fails && want.MatchString(flat(strings.Split(got, "\n"))) {
+			r.t.Logf("%s$ %s\n%s", s.place, s.command, got)
 			return ""
 		}
 		fault := fmt.Sprintf("%s:%d: %s\nprints (%v)\n%s\nand not what the guide shows:\n%s", r.page, s.line, s.command, cmp.Or(err, errNone), got, strings.Join(s.output, "\n"))
