@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -63,6 +64,15 @@ func TestRunbooks(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "runbooks.md"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	rules, err := os.ReadFile(filepath.Join("..", "..", "deploy", "prometheus", "dnsteer.rules.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`alert: (\w+)`).FindAllStringSubmatch(string(rules), -1) {
+		if !strings.Contains(string(page), "| `"+m[1]+"` |") {
+			t.Errorf("the alert %s of Prometheus leads nowhere", m[1])
+		}
 	}
 	var want, got []string
 	for _, k := range sites.Kinds() {

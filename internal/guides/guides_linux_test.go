@@ -116,8 +116,8 @@ func (r *reader) folder(name string) string {
 func TestVRRP(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "10.1.0.10", "10.1.0.1", "10.1.0.11", "10.1.0.12", "10.1.0.100", "10.2.0.1", "10.2.0.11")
-	w.resolver("10.1.0.1")
-	w.resolver("10.2.0.1")
+	w.resolver("10.1.0.1", "router.berlin.lan")
+	w.resolver("10.2.0.1", "router.hamburg.lan")
 	for _, addr := range []string{"10.1.0.11", "10.1.0.12", "10.1.0.100", "10.2.0.11"} {
 		w.web(addr + ":443")
 	}

@@ -10,6 +10,7 @@ package guides
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -271,7 +272,7 @@ func (r *reader) ask(s *step) {
 	})
 }
 
-var errNone = fmt.Errorf("exit code 0")
+var errNone = errors.New("exit code 0")
 
 // until waits until there is no fault any more.
 func (r *reader) until(fault func() string) {

@@ -196,15 +196,16 @@ func (w *world) web(at string) {
 	})
 }
 
-// resolver is a site's resolver, which knows localhost.
-func (w *world) resolver(addr string) {
+// resolver is a site's resolver, which knows localhost and its own name.
+func (w *world) resolver(addr, name string) {
 	w.t.Helper()
 	at := net.JoinHostPort(addr, "53")
 	handler := dns.HandlerFunc(func(rw dns.ResponseWriter, q *dns.Msg) {
 		m := new(dns.Msg).SetRcode(q, dns.RcodeNameError)
-		if len(q.Question) == 1 && q.Question[0].Name == "localhost." {
+		known := map[string]string{"localhost.": "127.0.0.1", name + ".": addr}
+		if a := known[q.Question[0].Name]; a != "" {
 			m.Rcode = dns.RcodeSuccess
-			m.Answer = []dns.RR{&dns.A{Hdr: dns.RR_Header{Name: "localhost.", Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 60}, A: net.IPv4(127, 0, 0, 1)}}
+			m.Answer = []dns.RR{&dns.A{Hdr: dns.RR_Header{Name: q.Question[0].Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 60}, A: net.ParseIP(a)}}
 		}
 		_ = rw.WriteMsg(m)
 	})
