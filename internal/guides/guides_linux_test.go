@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/dnsteer/dnsteer/internal/adguardsim"
@@ -151,19 +150,4 @@ func TestFromNetwatch(t *testing.T) {
 	w.web("10.1.0.11:443")
 	w.web("10.1.0.12:443")
 	follow(w, "from-netwatch.md", nil)
-}
-
-// A guide that nobody plays would be wrong with the next change.
-func TestEveryGuideIsPlayed(t *testing.T) {
-	played := []string{"company.md", "from-gdnsd.md", "from-netwatch.md", "from-powerdns.md", "home.md", "public.md", "vrrp.md"}
-	found, err := filepath.Glob(filepath.Join("..", "..", "docs", "guides", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range found {
-		found[i] = filepath.Base(found[i])
-	}
-	if !slices.Equal(found, played) {
-		t.Errorf("the guides are %v, and played are %v", found, played)
-	}
 }

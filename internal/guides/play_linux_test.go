@@ -1,10 +1,3 @@
-// Package guides plays the guides of docs/guides as a reader would follow them:
-// with the addresses, ports, files, commands and waiting times that they name, the
-// program as it is built, and the daemons that they speak of. What differs from a
-// reader's machine is this: everything is in network and mount namespaces of the
-// test, with an /etc and a /var/lib of its own; routers and AdGuard Homes are
-// simulated; and a fingerprint of zeros is that of the simulated router which the
-// comment beside it names.
 package guides
 
 import (

@@ -183,14 +183,15 @@ func (w *world) web(at string) {
 	var server *http.Server
 	w.add(at, &thing{
 		start: func() {
-			server = &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
+			s := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
 			w.there.do(w.t, func() error {
 				l, err := net.Listen("tcp", at)
 				if err == nil {
-					go func() { _ = server.Serve(l) }()
+					go func() { _ = s.Serve(l) }()
 				}
 				return err
 			})
+			server = s
 		},
 		stop: func() { _ = server.Close() },
 	})
@@ -213,13 +214,14 @@ func (w *world) resolver(addr, name string) {
 	w.add(at, &thing{
 		start: func() {
 			up := make(chan struct{})
-			server = &dns.Server{Handler: handler, NotifyStartedFunc: func() { close(up) }}
+			s := &dns.Server{Handler: handler, NotifyStartedFunc: func() { close(up) }}
 			w.there.do(w.t, func() (err error) {
-				server.PacketConn, err = net.ListenPacket("udp", at)
+				s.PacketConn, err = net.ListenPacket("udp", at)
 				return err
 			})
-			go func() { _ = server.ActivateAndServe() }()
+			go func() { _ = s.ActivateAndServe() }()
 			<-up
+			server = s
 		},
 		stop: func() { _ = server.Shutdown() },
 	})
