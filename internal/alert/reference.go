@@ -227,7 +227,7 @@ func Reference() string {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		fmt.Fprintf(&b, "| `%s` | %s |\n", name, fieldOf(name))
 	}
-	b.WriteString("\n## Kinds\n\n| kind | severity | when | about | ended by |\n|---|---|---|---|---|\n")
+	b.WriteString("\n## Kinds\n\n| kind | severity | when | about | its end |\n|---|---|---|---|---|\n")
 	for _, k := range sites.Kinds() {
 		s, _ := saidOf(k)
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k, severity(k), s.when, s.fields, ended(k, s))
@@ -243,13 +243,19 @@ func severity(k sites.Kind) string {
 	return fmt.Sprintf("[%s](runbooks.md#%s)", k.Severity(), k)
 }
 
+// ended says what ends what began with a kind, or what the kind ends.
 func ended(k sites.Kind, s said) string {
 	switch {
 	case s.end != "":
 		return "`" + string(s.end) + "`"
-	case roleOf(k) == ends:
-		return "(ends another)"
-	default:
+	case roleOf(k) != ends:
 		return "happens once"
 	}
+	var list []string
+	for _, began := range sites.Kinds() {
+		if of, _ := saidOf(began); of.end == k {
+			list = append(list, "`"+string(began)+"`")
+		}
+	}
+	return "ends " + strings.Join(list, ", ")
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dnsteer/dnsteer/internal/adguardsim"
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 )
 
 // password is that of routers and AdGuard Homes in all guides.
@@ -78,7 +79,7 @@ remote-control:
   control-enable: no
 include: "/etc/nsd/nsd.conf.d/*.conf"
 `, r.folder("nsd"), addr))
-	r.daemon(r.machine(addr), "nsd", "-d", "-c", "/etc/nsd/nsd.conf")
+	daemontest.StartCmd(r.t, r.at(r.machine(addr), "nsd", "-d", "-c", "/etc/nsd/nsd.conf"))
 }
 
 // knot runs Knot at an address.
@@ -97,7 +98,7 @@ log:
     any: info
 include: example.net.conf
 `, r.folder("knot"), addr))
-	r.daemon(r.machine(addr), "knotd", "-c", "/etc/knot/knot.conf")
+	daemontest.StartCmd(r.t, r.at(r.machine(addr), "knotd", "-c", "/etc/knot/knot.conf"))
 }
 
 // folder makes a folder for a daemon.

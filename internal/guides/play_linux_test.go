@@ -56,8 +56,10 @@ type reader struct {
 	back *strings.Replacer
 	// plays are the words of the story that a guide has beside the usual ones.
 	plays map[string]func(args []string)
-	log   bytes.Buffer
-	mu    sync.Mutex
+	// off switches the controller off.
+	off func()
+	log bytes.Buffer
+	mu  sync.Mutex
 }
 
 // follow plays a guide in a world.
@@ -78,6 +80,7 @@ func follow(w *world, page string, plays map[string]func(r *reader, args []strin
 		"cut":   func(a []string) { w.cut(a[0]) },
 		"heal":  func([]string) { w.heal() },
 	}}
+	r.plays["off"] = func([]string) { r.off() }
 	for name, f := range plays {
 		r.plays[name] = func(args []string) { f(r, args) }
 	}
@@ -90,7 +93,7 @@ func follow(w *world, page string, plays map[string]func(r *reader, args []strin
 	r.path = "PATH=" + bin + ":" + os.Getenv("PATH") + ":/usr/sbin:/sbin"
 	w.t.Cleanup(func() {
 		if w.t.Failed() {
-			w.t.Logf("dnsteer and the daemons said:\n%s", r.said())
+			w.t.Logf("dnsteer said:\n%s", r.said())
 		}
 	})
 	steps := guide(w.t, page)
@@ -175,7 +178,7 @@ func (r *reader) at(ns namespace, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Write takes what daemons say.
+// Write takes what the controller says.
 func (r *reader) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -188,35 +191,30 @@ func (r *reader) said() string {
 	return r.log.String()
 }
 
-// daemon starts a program that runs until the test ends.
-func (r *reader) daemon(ns namespace, args ...string) {
+// serve starts the controller, which serves from then on until the test ends.
+func (r *reader) serve(s *step) {
 	r.t.Helper()
-	cmd := r.at(ns, args...)
+	before := strings.Count(r.said(), "dnsteer serves")
+	cmd := r.at(r.here, strings.Fields(s.command)...)
 	cmd.Stdout, cmd.Stderr = r, r
 	if err := cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	r.t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
+	r.off = sync.OnceFunc(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 		select {
 		case err := <-ended:
 			if err != nil {
-				r.t.Errorf("%s ends: %v", strings.Join(args, " "), err)
+				r.t.Errorf("%s ends: %v", s.command, err)
 			}
 		case <-time.After(*patience):
 			_ = cmd.Process.Kill()
-			r.t.Errorf("%s does not end", strings.Join(args, " "))
+			r.t.Errorf("%s does not end", s.command)
 		}
 	})
-}
-
-// serve starts the controller, which serves from then on.
-func (r *reader) serve(s *step) {
-	r.t.Helper()
-	before := strings.Count(r.said(), "dnsteer serves")
-	r.daemon(r.here, append([]string{"dnsteer"}, strings.Fields(s.command)[1:]...)...)
+	r.t.Cleanup(r.off)
 	r.until(func() string {
 		if strings.Count(r.said(), "dnsteer serves") > before {
 			return ""
