@@ -83,7 +83,7 @@ func (m *Machine) ExplainPool(id PoolID) string {
 		t += ". " + p.site.Name + " has not been seen since the start: nothing of it moves before"
 	}
 	if m.horizon(p) < Forever {
-		t += ". A change may be near, so its TTL is low"
+		t += ". A change may be near, so the built-in server's TTL for it is low"
 	}
 	return t + "."
 }

@@ -168,13 +168,18 @@ func (a *App) Operate(ctx context.Context, r api.TargetRequest) (api.TargetReply
 func (a *App) adopt(ctx context.Context, r api.TargetRequest) (api.TargetReply, error) {
 	found, err := a.pushing.publisher.Adopt(ctx, r.Target, r.Name, r.Confirmed)
 	reply := api.TargetReply{Changes: entriesAs("adopt", found)}
+	n := len(found)
 	switch {
-	case len(found) == 0:
+	case n == 0:
 		reply.Text = "There is no record of somebody else there that has a configured host's name and a node's address."
+	case n == 1 && r.Confirmed:
+		reply.Text = "1 record is ours now."
+	case n == 1:
+		reply.Text = "1 record would become ours: it is changed and removed from then on as the nodes' states say."
 	case r.Confirmed:
-		reply.Text = fmt.Sprintf("%d records are ours now.", len(found))
+		reply.Text = fmt.Sprintf("%d records are ours now.", n)
 	default:
-		reply.Text = fmt.Sprintf("%d records would become ours: they are changed and removed from then on as the nodes' states say.", len(found))
+		reply.Text = fmt.Sprintf("%d records would become ours: they are changed and removed from then on as the nodes' states say.", n)
 	}
 	return reply, err
 }

@@ -54,7 +54,8 @@ func (b *builder) doubtWitnesses(k *siteKeys, s *sites.Site) {
 		addr := netip.AddrPort(r.V.Address.V)
 		name := sites.Witness{Name: "resolver " + addr.Addr().String(), Addr: addr.Addr()}
 		asked := slices.ContainsFunc(s.Witnesses, func(w sites.Witness) bool { return w.Addr == name.Addr })
-		if asked && len(r.V.Expect) == 0 {
+		// Where answers are pushed to the site, its resolver is asked for one of them (O3).
+		if asked && len(r.V.Expect) == 0 && !b.pushed(k) {
 			b.warn(r.V.Address.At, "the resolver %s proves little: any answer counts, also one from something on the way; give \"ask\" and \"expect\" with a name that it answers by itself", addr.Addr())
 		}
 	}
@@ -175,8 +176,12 @@ func (b *builder) doubtPools(k *siteKeys, s *sites.Site) {
 	}
 }
 
-// doubtLine warns of clients that lose the names together with the line.
+// doubtLine warns of clients that lose the names together with the line. A site
+// that no clients belong to is asked for from elsewhere.
 func (b *builder) doubtLine(k *siteKeys, s *sites.Site) {
+	if len(k.Clients) == 0 && len(k.Resolver) == 0 {
+		return
+	}
 	if s.Local || b.file.DNS == nil || !b.has(s.Name) || b.handed(s.Name) || b.pushed(k) {
 		return
 	}

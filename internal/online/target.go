@@ -111,7 +111,11 @@ func (l *look) listed(want []providers.Record, listing providers.Listing, produc
 			ours++
 		}
 	}
-	text := fmt.Sprintf("%s: can be reached, logged in to and read; %d records of the configured names", product, len(listing.Entries))
+	records := fmt.Sprintf("%d records", len(listing.Entries))
+	if len(listing.Entries) == 1 {
+		records = "1 record"
+	}
+	text := fmt.Sprintf("%s: can be reached, logged in to and read; %s of the configured names", product, records)
 	if l.traits.Marks {
 		text += fmt.Sprintf(", %d of them dnsteer's", ours)
 	}
