@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
@@ -146,8 +147,9 @@ func (a *App) Operate(ctx context.Context, r api.TargetRequest) (api.TargetReply
 		reply.Text = fmt.Sprintf("Nothing is sent to %s any more, and nothing is removed there: its clients get what it holds now, whatever happens.", r.Target)
 		err = p.Disable(ctx, r.Target, order)
 	case api.TargetEnable:
-		reply.Text = fmt.Sprintf("%s is caught up with.", r.Target)
-		err = p.Enable(ctx, r.Target)
+		if reply.Text, err = p.Enable(ctx, r.Target); reply.Text == "" {
+			reply.Text = fmt.Sprintf("%s is caught up with.", r.Target)
+		}
 	case api.TargetAdopt:
 		reply, err = a.adopt(ctx, r)
 	case api.TargetPurge:
@@ -160,7 +162,11 @@ func (a *App) Operate(ctx context.Context, r api.TargetRequest) (api.TargetReply
 		return reply, unknownTarget(err, r.Target)
 	case err != nil:
 		// What was ordered is in force; what of it has failed is said.
-		return api.TargetReply{Refused: true, Text: fmt.Sprintf("%s: %v.", r.Target, err), Changes: reply.Changes}, nil
+		text := err.Error() + "."
+		if !strings.HasPrefix(text, r.Target) {
+			text = r.Target + ": " + text
+		}
+		return api.TargetReply{Refused: true, Text: text, Changes: reply.Changes}, nil
 	}
 	return reply, nil
 }

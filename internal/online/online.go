@@ -47,6 +47,7 @@ const atOnce = 32
 // what more finds. The findings are in the configuration's order.
 func All(ctx context.Context, cfg *config.Config, log *slog.Logger, more ...Check) []Finding {
 	e := eye{cfg, log}
+	logins := logins{}
 	var jobs []func() []Finding
 	for i := range cfg.Sites.Sites {
 		s := &cfg.Sites.Sites[i]
@@ -58,7 +59,9 @@ func All(ctx context.Context, cfg *config.Config, log *slog.Logger, more ...Chec
 		}
 	}
 	for i := range cfg.Targets {
-		jobs = append(jobs, func() []Finding { return target(ctx, cfg, &cfg.Targets[i]) })
+		t := &cfg.Targets[i]
+		servers := logins.servers(t)
+		jobs = append(jobs, func() []Finding { return target(ctx, cfg, t, servers) })
 	}
 	for _, check := range more {
 		jobs = append(jobs, func() []Finding { return check(ctx, cfg) })

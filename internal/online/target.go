@@ -16,12 +16,37 @@ import (
 // within bounds what a target may take to say what it is and what it holds.
 const within = 30 * time.Second
 
-// target looks at all servers of a target.
-func target(ctx context.Context, cfg *config.Config, t *config.Target) (list []Finding) {
+// logins are the circuits of this look, by who logs in where: each is tried once.
+type logins map[any]*providers.Circuit
+
+// guarded is a server behind the circuit of its credentials.
+type guarded struct {
+	connect.Server
+	circuit *providers.Circuit
+}
+
+// servers gives those of a target.
+func (l logins) servers(t *config.Target) (list []guarded) {
 	for _, s := range connect.Servers(t) {
+		c := l[s.Login]
+		if s.Login == nil || c == nil {
+			c = providers.NewCircuit(1)
+		}
+		if s.Login != nil {
+			l[s.Login] = c
+		}
+		list = append(list, guarded{s, c})
+	}
+	return list
+}
+
+// target looks at all servers of a target.
+func target(ctx context.Context, cfg *config.Config, t *config.Target, servers []guarded) (list []Finding) {
+	for i := range servers {
+		s := &servers[i]
 		l := look{about: t.Name + " (" + s.Name + ")", cfg: cfg, target: t, traits: s.Traits}
 		ctx, cancel := context.WithTimeout(ctx, within)
-		l.at(ctx, &s)
+		l.at(ctx, s)
 		cancel()
 		list = append(list, l.list...)
 	}
@@ -41,12 +66,13 @@ func (l *look) say(g Grade, format string, args ...any) {
 	l.list = append(l.list, Finding{About: l.about, Grade: g, Text: fmt.Sprintf(format, args...)})
 }
 
-func (l *look) at(ctx context.Context, s *connect.Server) {
+func (l *look) at(ctx context.Context, s *guarded) {
 	p, err := s.Connect()
 	if err != nil {
 		l.say(Failed, "%v", err)
 		return
 	}
+	p = s.circuit.Guard(p)
 	defer func() { _ = p.Close() }() // what was asked has been answered
 	want := l.possible()
 	var names []string
@@ -57,6 +83,10 @@ func (l *look) at(ctx context.Context, s *connect.Server) {
 	}
 	// The listing first: what is said of names is of those that were listed.
 	listing, listErr := p.List(ctx, names)
+	if class, _ := providers.ClassOf(listErr); class == providers.Denied {
+		l.say(Failed, "%v. Each look tries refused credentials once: mend them before the next, for some servers shut an address out after a few (AdGuard Home after five, for 15 minutes)", listErr)
+		return
+	}
 	if listErr != nil {
 		l.say(Failed, "%v", listErr)
 	}
