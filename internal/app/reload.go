@@ -162,6 +162,9 @@ func (a *App) swap(cfg *config.Config, names *renaming, targets *publish.Change,
 	a.alerts.Reload(cfg.Alerts)
 	a.track()
 	a.loop.happened(sites.Event{Kind: sites.ConfigReloaded, Resolves: a.keeper.rejected, Text: text})
+	for _, e := range noteKeys(a.names.kept, a.keeper.values, cfg.KeyFolder()) {
+		a.loop.happened(e)
+	}
 }
 
 // reject tells that a configuration was refused, once for the same fault, and

@@ -191,6 +191,9 @@ func (a *App) Missing(ctx context.Context) []string {
 	if err := a.web.failure(); err != nil {
 		list = append(list, "the HTTP listener: "+err.Error())
 	}
+	if err := a.keeper.failure(); err != nil {
+		list = append(list, "the store: "+err.Error())
+	}
 	return list
 }
 
