@@ -11,6 +11,7 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/internal/publish"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -187,5 +188,5 @@ func counts(cfg *config.Config) string {
 	for i := range cfg.Sites.Sites {
 		nodes += len(cfg.Sites.Sites[i].Nodes)
 	}
-	return fmt.Sprintf("%d sites, %d nodes, %d services", len(cfg.Sites.Sites), nodes, len(cfg.Sites.Services))
+	return plural.Of(len(cfg.Sites.Sites), "site") + ", " + plural.Of(nodes, "node") + ", " + plural.Of(len(cfg.Sites.Services), "service")
 }

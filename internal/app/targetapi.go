@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/internal/publish"
 	"github.com/dnsteer/dnsteer/providers"
 	"github.com/dnsteer/dnsteer/sites"
@@ -178,9 +179,9 @@ func (a *App) adopt(ctx context.Context, r api.TargetRequest) (api.TargetReply, 
 	case len(found) == 0:
 		reply.Text = "There is no record of somebody else there that has a configured host's name and a node's address."
 	case r.Confirmed:
-		reply.Text = fmt.Sprintf("%d records are ours now.", len(found))
+		reply.Text = fmt.Sprintf("%s %s ours now.", plural.Of(len(found), "record"), plural.Are(len(found)))
 	default:
-		reply.Text = fmt.Sprintf("%d records would become ours: they are changed and removed from then on as the nodes' states say.", len(found))
+		reply.Text = fmt.Sprintf("%s would become ours, to be changed and removed from then on as the nodes' states say.", plural.Of(len(found), "record"))
 	}
 	return reply, err
 }
@@ -189,9 +190,9 @@ func (a *App) purge(ctx context.Context, r api.TargetRequest, order publish.Orde
 	found, err := a.pushing.publisher.Purge(ctx, r.Target, order, r.Confirmed)
 	reply := api.TargetReply{Changes: entriesAs("remove", found)}
 	if r.Confirmed {
-		reply.Text = fmt.Sprintf("%d records were removed. %s is disabled, or it would be filled again: \"dnsteer target enable %s\" does that.", len(found), r.Target, r.Target)
+		reply.Text = fmt.Sprintf("Removed: %s. %s is disabled, or it would be filled again: \"dnsteer target enable %s\" does that.", plural.Of(len(found), "record"), r.Target, r.Target)
 	} else {
-		reply.Text = fmt.Sprintf("%d records would be removed, and %s disabled.", len(found), r.Target)
+		reply.Text = fmt.Sprintf("%s would be removed, and %s disabled.", plural.Of(len(found), "record"), r.Target)
 	}
 	return reply, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/connect"
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/providers"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -141,7 +142,7 @@ func (l *look) listed(want []providers.Record, listing providers.Listing, produc
 			ours++
 		}
 	}
-	text := fmt.Sprintf("%s: can be reached, logged in to and read; %d records of the configured names", product, len(listing.Entries))
+	text := fmt.Sprintf("%s: can be reached, logged in to and read; %s of the configured names", product, plural.Of(len(listing.Entries), "record"))
 	if l.traits.Marks {
 		text += fmt.Sprintf(", %d of them dnsteer's", ours)
 	}
