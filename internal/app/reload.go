@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sync"
 	"time"
 
@@ -65,7 +66,8 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	if err != nil {
 		return api.ReloadReport{}, a.reject(ctx, err)
 	}
-	report := api.ReloadReport{Warnings: warnings(cfg)}
+	report := api.ReloadReport{}
+	report.Warnings, report.Stay = fresh(warnings(a.cfg.Load()), warnings(cfg))
 	if cfg.Hash == a.cfg.Load().Hash {
 		report.Text = "The configuration is the one in place."
 		return report, a.unchanged(ctx, cfg)
@@ -101,6 +103,27 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	a.keepConfig(cfg)
 	return report, nil
 }
+
+// fresh gives the warnings that were not there before, and how many were. Their
+// places may have moved with the lines above them.
+func fresh(before, now []string) (list []string, stay int) {
+	known := map[string]int{}
+	for _, w := range before {
+		known[inFile.ReplaceAllString(w, "")]++
+	}
+	for _, w := range now {
+		if key := inFile.ReplaceAllString(w, ""); known[key] > 0 {
+			known[key]--
+			stay++
+		} else {
+			list = append(list, w)
+		}
+	}
+	return list, stay
+}
+
+// inFile is where in a file something stands: "x.yaml:7:3".
+var inFile = regexp.MustCompile(`[^\s:]+:[0-9]+:[0-9]+`)
 
 // readTries is how often a configuration is read whose files change meanwhile.
 const readTries = 3

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/config"
@@ -104,6 +105,14 @@ func (l *look) at(ctx context.Context, s *guarded) {
 	}
 }
 
+// quoted is a name as a shell takes it: a wildcard would stand for files.
+func quoted(name string) string {
+	if strings.HasPrefix(name, "*") {
+		return "'" + name + "'"
+	}
+	return name
+}
+
 func (l *look) inspected(in providers.Inspection) {
 	for _, f := range in.Findings {
 		switch f.Severity {
@@ -128,9 +137,9 @@ func (l *look) listed(want []providers.Record, listing providers.Listing, produc
 	}
 	for _, r := range plan.Satisfied {
 		if l.traits.Marks {
-			l.say(Failed, "%s %s stands there and is not dnsteer's, so it is left alone and does not move: take it over with \"dnsteer target adopt %s %s\"", r.Key(), r.Addr, l.target.Name, r.Name)
+			l.say(Failed, "%s %s stands there and is not dnsteer's, so it is left alone and does not move: take it over with \"dnsteer target adopt %s %s\"", r.Key(), r.Addr, l.target.Name, quoted(r.Name))
 		} else {
-			l.say(Note, "%s %s stands there; unless dnsteer has written it, take it over with \"dnsteer target adopt %s %s\"", r.Key(), r.Addr, l.target.Name, r.Name)
+			l.say(Note, "%s %s stands there; unless dnsteer has written it, take it over with \"dnsteer target adopt %s %s\"", r.Key(), r.Addr, l.target.Name, quoted(r.Name))
 		}
 	}
 	for _, s := range listing.Shadows {

@@ -39,6 +39,9 @@ type Options struct {
 	// DNS is where it answers, and its API beside it on free ports; a free port of
 	// 127.0.0.1 where it is not set.
 	DNS netip.AddrPort
+	// Lost, while its line is cut, gives what ends when it can be reached again, and
+	// nil otherwise. Where it is not set the line is never cut.
+	Lost func() <-chan struct{}
 }
 
 // Pace is how long requests take: Fast each for the first Burst, then Slow, until
