@@ -56,6 +56,7 @@ const (
 	ConfigRejected Kind = "config_rejected"
 	StoreFailed    Kind = "store_failed"
 	StoreRecovered Kind = "store_recovered"
+	KeyReplaced    Kind = "key_replaced"
 
 	Drift                 Kind = "drift"
 	DriftRepaired         Kind = "drift_repaired"
@@ -86,7 +87,7 @@ func Kinds() []Kind {
 		MovePutOff, MovePutOffEnded, WindowSkipped,
 		QuarantineStarted, QuarantineEnded, MassFailure, MassFailureEnded, DrillStarted, DrillEnded, RestartLoop,
 		CertificateExpiring, CertificateRenewed,
-		ConfigReloaded, ConfigRejected, StoreFailed, StoreRecovered,
+		ConfigReloaded, ConfigRejected, StoreFailed, StoreRecovered, KeyReplaced,
 		Drift, DriftRepaired, PublishFailed, PublishRecovered, PublishNotVisible, PublishVisible,
 		InstanceConflict, InstanceConflictEnded,
 		AlertFailed, AlertRecovered, AlertDropped, ActionDone, ActionFailed,
@@ -109,7 +110,7 @@ const (
 // Severity gives the severity of a kind.
 func (k Kind) Severity() Severity {
 	switch k {
-	case SiteDown, ControllerIsolated, PoolOutageStarted, MassFailure, MoveHeld, StoreFailed:
+	case SiteDown, ControllerIsolated, PoolOutageStarted, MassFailure, MoveHeld, StoreFailed, KeyReplaced:
 		return Critical
 	case FailoverOutage, FailoverSwitch, NodeOffline, ResolverDown, ProbeNeverUp, ProbeFailed,
 		ProbeStale, ClockSuspect, CertificateExpiring, QuarantineStarted, WindowSkipped, RestartLoop, ConfigRejected,

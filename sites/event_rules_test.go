@@ -11,7 +11,7 @@ import (
 // else.
 func TestEventsSeverity(t *testing.T) {
 	want := map[Severity][]Kind{
-		Critical: {SiteDown, ControllerIsolated, PoolOutageStarted, MoveHeld, MassFailure, StoreFailed},
+		Critical: {SiteDown, ControllerIsolated, PoolOutageStarted, MoveHeld, MassFailure, StoreFailed, KeyReplaced},
 		Warning: {
 			FailoverOutage, FailoverSwitch, NodeOffline, ProbeNeverUp, ProbeFailed, ProbeStale, ResolverDown,
 			ClockSuspect, WindowSkipped, QuarantineStarted, RestartLoop, CertificateExpiring, ConfigRejected,

@@ -32,7 +32,7 @@ func roleOf(k sites.Kind) role {
 		sites.CertificateRenewed, sites.ConfigReloaded, sites.StoreRecovered, sites.DriftRepaired,
 		sites.PublishRecovered, sites.PublishVisible, sites.InstanceConflictEnded, sites.AlertRecovered:
 		return ends
-	case sites.FailoverSwitch, sites.WindowSkipped, sites.RestartLoop, sites.ClockSuspect, sites.AlertDropped,
+	case sites.FailoverSwitch, sites.KeyReplaced, sites.WindowSkipped, sites.RestartLoop, sites.ClockSuspect, sites.AlertDropped,
 		sites.ActionDone, sites.ActionFailed:
 		return once
 	default:

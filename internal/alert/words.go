@@ -145,6 +145,9 @@ func ownWords(k sites.Kind) (words, bool) {
 	case sites.StoreFailed:
 		w.head, w.done = "The state cannot be stored", "DNS and decisions go on."
 		w.alone = "Nothing that happens now would survive a restart."
+	case sites.KeyReplaced:
+		w.head = "A zone is signed with another key"
+		w.alone, w.command = "The key that is gone was not brought back.", "dnsteer dnssec ds"
 	case sites.ConfigRejected:
 		w.head, w.done = "The configuration was rejected", "The configuration that was in place goes on."
 		w.alone, w.command = "Nothing of the new one is in use.", "dnsteer check"

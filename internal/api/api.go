@@ -189,7 +189,10 @@ type ProbedCheck struct {
 // ReloadReport says what a reload has changed.
 type ReloadReport struct {
 	// Changed is false if the configuration is the one in place.
-	Changed  bool     `json:"changed"`
-	Text     string   `json:"text"`
+	Changed bool   `json:"changed"`
+	Text    string `json:"text"`
+	// Warnings are those that the configuration in place until now did not give;
+	// Stay counts the others.
 	Warnings []string `json:"warnings"`
+	Stay     int      `json:"stay,omitempty"`
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"sync"
 
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -97,7 +98,7 @@ func (k *keeper) recovered() {
 	}
 	text := "The state is stored again."
 	if lost > 0 {
-		text += fmt.Sprintf(" %d events could not be kept meanwhile.", lost)
+		text += fmt.Sprintf(" %s could not be kept meanwhile.", plural.Of(lost, "event"))
 	}
 	k.loop.post(func() {
 		k.loop.happened(sites.Event{Kind: sites.StoreRecovered, Resolves: k.failed, Text: text})
@@ -109,7 +110,7 @@ func (k *keeper) failure() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.err != nil && k.lost > 0 {
-		return fmt.Errorf("%w; %d events were lost", k.err, k.lost)
+		return fmt.Errorf("%w; lost: %s", k.err, plural.Of(k.lost, "event"))
 	}
 	return k.err
 }

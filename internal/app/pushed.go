@@ -178,12 +178,9 @@ func (p *pushed) all(m *sites.Machine) {
 	}
 }
 
-// answer finds what a name is answered now, and says whether that is new.
-func (h *pushedHost) answer(m *sites.Machine, cfg *sites.Config) bool {
-	if len(h.entries) == 0 {
-		return false
-	}
-	// What dnsserver does: the first that serves, else the first.
+// chosen gives the pool that answers a name now, as dnsserver does: the first
+// that serves, else the first.
+func (h *pushedHost) chosen(m *sites.Machine) (pushedEntry, sites.Answer) {
 	e := h.entries[0]
 	a := m.Answer(e.id)
 	for _, x := range h.entries[1:] {
@@ -194,6 +191,15 @@ func (h *pushedHost) answer(m *sites.Machine, cfg *sites.Config) bool {
 			e, a = x, other
 		}
 	}
+	return e, a
+}
+
+// answer finds what a name is answered now, and says whether that is new.
+func (h *pushedHost) answer(m *sites.Machine, cfg *sites.Config) bool {
+	if len(h.entries) == 0 {
+		return false
+	}
+	e, a := h.chosen(m)
 	var list []providers.Record
 	for _, addrs := range [][]netip.Addr{a.IPv4, a.IPv6} {
 		for _, addr := range addrs {

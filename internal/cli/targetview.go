@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -94,7 +95,7 @@ func showTarget(p *printer, v *api.TargetView, now time.Time) {
 	if v.Product != "" {
 		about = v.Product
 	}
-	p.para("  ", fmt.Sprintf("%s, for %s. Read %s, written %s, %d changes since the start.", about, v.Site, past(v.Compared, now), past(v.Changed, now), v.Writes))
+	p.para("  ", fmt.Sprintf("%s, for %s. Read %s, written %s, %s since the start.", about, v.Site, past(v.Compared, now), past(v.Changed, now), plural.Of(v.Writes, "change")))
 	for _, text := range v.Problems() {
 		p.para("  ! ", text)
 	}

@@ -94,7 +94,7 @@ func witnessAt(k *siteKeys, addr netip.Addr) Pos {
 func (b *builder) doubtTimes(k *siteKeys, s *sites.Site) {
 	d := &b.file.Defaults
 	ttl, unsettled := first(k.TTL, d.TTL), first(k.TTLUnsettled, d.TTLUnsettled)
-	if n := quickest(s); n != nil && s.TTL > n.Threshold {
+	if n := quickest(s); n != nil && s.TTL > n.Threshold && b.inherits(s.Name) {
 		b.warn(ttl.At.or(k.At), "the TTL %s is over the threshold %s of node %s/%s: caches may outlast the failover", formatDuration(s.TTL), formatDuration(n.Threshold), s.Name, n.Name)
 	}
 	if s.TTLUnsettled > s.TTL {
@@ -104,6 +104,23 @@ func (b *builder) doubtTimes(k *siteKeys, s *sites.Site) {
 	if timeout.V > interval.V {
 		b.warn(timeout.At.or(interval.At).or(k.At), "probe_timeout %s is over probe_interval %s: while nothing answers, probes are that far apart", formatDuration(timeout.V), formatDuration(interval.V))
 	}
+}
+
+// inherits says whether a service at a site has the site's TTL: each may have one
+// of its own.
+func (b *builder) inherits(site string) bool {
+	own := false
+	for i := range b.cfg.Sites.Services {
+		svc := &b.cfg.Sites.Services[i]
+		switch {
+		case !slices.Contains(svc.Sites, site):
+		case svc.TTL == 0:
+			return true
+		default:
+			own = true
+		}
+	}
+	return !own
 }
 
 // quickest is the node with the least threshold.

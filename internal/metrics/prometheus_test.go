@@ -11,10 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/daemontest"
+	"github.com/dnsteer/dnsteer/internal/publish"
 )
 
 // board is what the test reads of the Grafana dashboard.
@@ -30,7 +32,8 @@ type board struct {
 // another name than they ask for. A real Prometheus scrapes the metrics of a
 // controller in trouble, takes the rules in and answers each expression.
 func TestRealPrometheus(t *testing.T) {
-	set := fed(t, world{})
+	var more atomic.Int64
+	set, beside := fedBeside(t, world{}, func() int { return int(more.Load()) })
 	web := httptest.NewServer(set.Handler())
 	defer web.Close()
 	// What grows is seen to grow.
@@ -44,6 +47,10 @@ func TestRealPrometheus(t *testing.T) {
 				return
 			case <-tick.C:
 				set.Decided(2 * time.Second)
+				more.Add(1)
+				beside.Synced("router", "10.1.0.1:8729", publish.Failed, time.Second)
+				beside.Synced("router", "10.1.0.1:8729", publish.Refused, time.Second)
+				beside.Visible("router", "10.1.0.1:8729", 40*time.Second)
 			}
 		}
 	}()

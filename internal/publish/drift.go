@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/providers"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -89,7 +90,7 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 	m.mu.Unlock()
 	text := fmt.Sprintf("Somebody has changed %s: %s.", m.title(), listed(lines))
 	if out.First.Lost {
-		text = fmt.Sprintf("%s has lost everything that was put there (%d records): it was reset or restored, or is another one.", m.title(), len(found))
+		text = fmt.Sprintf("%s has lost everything that was put there (%s): it was reset or restored, or is another one.", m.title(), plural.Of(len(found), "record"))
 	}
 	if left > 0 {
 		text += " " + m.standing()

@@ -86,6 +86,9 @@ type Server struct {
 	// Config is what Connect uses: a server whose Config is another has another
 	// provider.
 	Config any
+	// Login is comparable: servers with the same share what is known of their
+	// credentials; nil is nobody else's.
+	Login any
 }
 
 // Desired is what a target is to hold.
@@ -109,8 +112,10 @@ type Publisher struct {
 
 	mu      sync.Mutex
 	targets []*target
-	lost    map[string]bool // sites that cannot be seen
-	closed  bool
+	// circuits of the log-ins that are configured, by Login.
+	circuits map[any]*providers.Circuit
+	lost     map[string]bool // sites that cannot be seen
+	closed   bool
 	// held: the controller is isolated, and nothing is sent anywhere (E8).
 	held atomic.Bool
 }
@@ -129,7 +134,7 @@ func New(d Deps) *Publisher {
 	if d.Meter == nil {
 		d.Meter = unmetered{}
 	}
-	p := &Publisher{deps: d, lost: map[string]bool{}}
+	p := &Publisher{deps: d, lost: map[string]bool{}, circuits: map[any]*providers.Circuit{}}
 	p.life, p.die = context.WithCancel(context.Background())
 	return p
 }
@@ -238,7 +243,5 @@ const (
 	backoffFirst = time.Second
 	backoffMost  = time.Minute
 	permanent    = 5 * time.Minute
-	deniedPause  = 5 * time.Minute
-	deniedTries  = 3
 	inspectEvery = time.Hour
 )

@@ -43,6 +43,10 @@ func (m *member) round(life context.Context) {
 	}
 	m.p.deps.Meter.Synced(m.name, m.server.Name, resultOf(err), time.Since(start))
 	m.ended(ctx, version, desired, &out, err)
+	m.mu.Lock()
+	close(m.turned)
+	m.turned = make(chan struct{})
+	m.mu.Unlock()
 }
 
 // take takes the provider, which one at a time may use.
@@ -136,7 +140,7 @@ func (m *member) ended(ctx context.Context, version uint64, desired Desired, out
 	}
 	m.mu.Lock()
 	m.st.compared, m.st.done, m.free = now, version, false
-	m.st.err, m.st.class, m.st.fails, m.st.denied, m.st.retry = nil, providers.Transient, 0, 0, time.Time{}
+	m.st.err, m.st.class, m.st.fails, m.st.retry = nil, providers.Transient, 0, time.Time{}
 	m.mu.Unlock()
 	m.p.deps.Log.Debug("a target was compared", "target", m.title(), "writes", out.Writes)
 	m.solved(slotFailed, sites.PublishRecovered, m.title()+" holds what it should again.")

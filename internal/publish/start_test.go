@@ -32,7 +32,7 @@ func TestDisable(t *testing.T) {
 			t.Errorf("a disabled target was spoken to: %d calls, %+v", calls-before, w.view())
 		}
 		w.holds("app", a1)
-		if err := w.p.Enable(w.t.Context(), "router"); err != nil {
+		if _, err := w.p.Enable(w.t.Context(), "router"); err != nil {
 			t.Fatal(err)
 		}
 		sleep(time.Second)

@@ -79,8 +79,8 @@ func (m *member) view() View {
 	}
 	if st.err != nil {
 		v.Since = st.since
-		if st.denied < deniedTries {
-			v.Retry = st.retry
+		if !m.circuit.Spent() {
+			v.Retry = later(st.retry, m.circuit.Next())
 		}
 	}
 	m.eye.mu.Lock()

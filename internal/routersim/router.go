@@ -41,6 +41,9 @@ type Options struct {
 	DNS netip.AddrPort
 	// UsualPorts: its API is on 8728 and, with TLS, 8729.
 	UsualPorts bool
+	// Lost, while its line is cut, gives what ends when it can be reached again, and
+	// nil otherwise. Where it is not set the line is never cut.
+	Lost func() <-chan struct{}
 }
 
 // Pace is how long requests take: Fast each for the first Burst, then Slow, until

@@ -30,6 +30,7 @@ func (d *demo) help() {
   1 2  stop or start berlin/a, berlin/b    3 4  hamburg    5 6  munich    7 8  leipzig
   e    edit a record at munich's router by hand
   b h  cut off or reconnect berlin, hamburg (all of it: nodes and resolver)
+  m l  cut off or reconnect munich, leipzig (with the router, the AdGuard Home)
   r    silence or wake the resolver of berlin
   s    what is answered now, and why         q    quit
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -117,14 +118,16 @@ func (s *Service) hide(text string) string {
 		}
 	}
 	// What is left of URLs may hold a token in another form.
-	words := strings.Fields(text)
-	for i, w := range words {
-		if scheme, _, ok := strings.Cut(w, "://"); ok {
-			words[i] = scheme + "://<secret>"
-		}
-	}
-	return strings.Join(words, " ")
+	text = address.ReplaceAllStringFunc(text, func(u string) string {
+		scheme, _, _ := strings.Cut(u, "://")
+		end := u[len(strings.TrimRight(u, ".,:;)")):] // of the sentence around it
+		return scheme + "://<secret>" + end
+	})
+	return strings.Join(strings.Fields(text), " ")
 }
+
+// address is a URL in a text, quoted or not.
+var address = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"']*`)
 
 // client carries the library's requests within the time of one message.
 type client struct {
