@@ -62,6 +62,9 @@ func TestNameIndex(t *testing.T) {
 			if at := x.ref([]byte(n.wire)); at != n.at {
 				t.Fatalf("%q lies at %d, want %d", n.wire, at, n.at)
 			}
+			if in := int(n.at) * nodeUnit % nodeLine; n.size() <= nodeLine && in+n.size() > nodeLine {
+				t.Fatalf("%q lies across lines of the cache", n.wire)
+			}
 		}
 		if other := name.Draw(t, "other"); (x.get([]byte(other)) != nil) != slices.Contains(names, other) {
 			t.Fatalf("%q: found %t", other, x.get([]byte(other)) != nil)
