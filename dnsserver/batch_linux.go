@@ -140,6 +140,7 @@ func (b *batch) receive(fd int) (int, syscall.Errno) {
 // answer prepares the answers to the first n packets.
 func (b *batch) answer(w *worker, n int) {
 	b.answers = 0
+	w.signs.renew()
 	for i := range n {
 		in := &b.in[i]
 		size := w.respond(b.outBuf[b.answers][:maxUDP], b.inBuf[i][:in.n], sender(&b.from[i]), false)

@@ -36,6 +36,7 @@ type worker struct {
 	signer  *signer
 	sending *transfer
 	nth     uint64 // among all messages over the limit
+	signs   allowance
 	proving
 }
 
