@@ -61,6 +61,11 @@ func encodeOne(t *testing.T, rrtype uint16, data []byte) {
 		}
 		return a == b
 	}
+	if c, ok := rr.(*dns.CNAME); ok {
+		if made.target, err = wireName(c.Target); err != nil {
+			t.Fatal(err)
+		}
+	}
 	s := set(made.write(nil))
 	if s.size() != len(s) {
 		t.Fatalf("%d octets, told as %d", len(s), s.size())

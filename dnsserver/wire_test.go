@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/miekg/dns"
 	"pgregory.net/rapid"
 )
 
@@ -74,5 +75,23 @@ func TestNameIndex(t *testing.T) {
 		if count != len(names) {
 			t.Fatalf("%d names, want %d", count, len(names))
 		}
+	})
+}
+
+// If this fails, a packet of any octets ends the server of a large zone, or looking
+// ahead misses the names that will be asked for.
+func TestTouch(t *testing.T) {
+	s := lanServer(t)
+	x := &s.snap.Load().names
+	q, ahead := new(query), new(touched)
+	for _, name := range knownNames(s) {
+		msg := ask(name, dns.TypeA, 1232)
+		if !q.readQuestion(msg) || ahead.hashOf(msg) != hashName(q.name()) {
+			t.Errorf("%s: another hash", name)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		msgs := rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 0, 300), 0, touchLen).Draw(t, "messages")
+		x.touch(ahead, msgs)
 	})
 }
