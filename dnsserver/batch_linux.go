@@ -142,7 +142,7 @@ func (b *batch) receive(fd int) (int, syscall.Errno) {
 // answer prepares the answers to the first n packets.
 func (b *batch) answer(w *worker, n int) {
 	b.answers = 0
-	w.signs.renew()
+	w.signs.renew(n == batchLen)
 	b.touch(w, n)
 	for i := range n {
 		in := &b.in[i]

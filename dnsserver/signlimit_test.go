@@ -105,6 +105,28 @@ func TestFloodOfSignatures(t *testing.T) {
 	}
 }
 
+// If this fails, a flood that lasts takes most of the time of the server, or what it
+// took is never given back.
+func TestAllowance(t *testing.T) {
+	a := new(allowance)
+	for i, step := range []struct {
+		piled bool
+		want  int
+	}{{false, 8}, {true, 4}, {true, 2}, {true, 1}, {true, 1}, {false, 8}, {true, 4}} {
+		a.renew(step.piled)
+		for _, made := range []bool{true, false} {
+			got := 0
+			for a.begin(made) {
+				a.end()
+				got++
+			}
+			if got != step.want {
+				t.Errorf("step %d, made up %t: %d, want %d", i, made, got, step.want)
+			}
+		}
+	}
+}
+
 // askAllOverTCP asks at the same time, each on a connection of its own, and holds
 // the answers against what a validator asks of them.
 func askAllOverTCP(t *testing.T, s *Server, msgs [][]byte, keys map[string][]*dns.DNSKEY) {

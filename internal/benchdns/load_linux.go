@@ -141,12 +141,36 @@ func (l *load) run(d time.Duration) (measured, error) {
 			l.giveUp(now)
 		}
 	}
-	m := measured{answered: l.answered, lost: l.lost, wrong: l.wrong, elapsed: time.Since(start)}
+	m := measured{answered: l.answered, elapsed: time.Since(start)}
+	if err := l.await(); err != nil {
+		return measured{}, err
+	}
+	m.lost, m.wrong = l.lost, l.wrong
 	if n := len(l.delays); n > 0 {
 		slices.Sort(l.delays)
 		m.p50, m.p99 = l.delays[n/2], l.delays[n*99/100]
 	}
 	return m, nil
+}
+
+// await waits for the answers that are still under way; those that do not come are
+// lost.
+func (l *load) await() error {
+	waiting := func() bool {
+		return slices.ContainsFunc(l.flows, func(f *flow) bool { return len(f.idle) < window })
+	}
+	for end := time.Now().Add(lostAfter); waiting() && time.Now().Before(end); {
+		if _, err := unix.Poll(l.polls, 20); err != nil && err != unix.EINTR {
+			return fmt.Errorf("wait for answers: %w", err)
+		}
+		for _, f := range l.flows {
+			if _, err := l.receive(f); err != nil {
+				return err
+			}
+		}
+	}
+	l.giveUp(time.Now().Add(lostAfter))
+	return nil
 }
 
 // receive takes answers in.
