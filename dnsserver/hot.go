@@ -36,6 +36,7 @@ type worker struct {
 	signer  *signer
 	sending *transfer
 	nth     uint64 // among all messages over the limit
+	signs   allowance
 	proving
 }
 
@@ -94,12 +95,13 @@ func (w *worker) follow(at step) (rcode int, aa, ok bool) {
 func (w *worker) chase(cname set) (rcode int, ok bool) {
 	var seen [maxChain][]byte
 	for i := range seen {
-		target, n := cname.target(), w.snap.names.node(cname.leadsTo())
+		to, exact := cname.leadsTo()
+		target, n := cname.target(), w.snap.names.node(to)
 		seen[i] = target
 		if i+1 == maxChain || n == nil || w.visited(seen[:i], target) {
 			break
 		}
-		at := step{n, cname.exact(), w.out.tail - len(target), len(target)}
+		at := step{n, exact, w.out.tail - len(target), len(target)}
 		if at.pos > maxPointer-maxName {
 			return 0, false
 		}

@@ -198,7 +198,7 @@ func (f *front) watch(ctx context.Context, before, now [2]string) error {
 // If this fails, those who ask through Unbound or BIND are told something wrong, or
 // nothing, while a name fails over, or what is signed is taken for a forgery.
 func TestResolversInFront(t *testing.T) {
-	const limit = 30 * time.Second // for a start, and for a move, on a busy machine
+	const limit = 2 * time.Minute // for a start, and for a move, on a busy machine
 	at := []ServiceSite{{Site: "berlin", TTL: time.Second, TTLUnsettled: time.Second}}
 	keys := []SigningKey{signingKey(t, "example.lan", dns.ECDSAP256SHA256)}
 	cfg := &Config{

@@ -138,7 +138,7 @@ mail 300 IN A   192.0.2.25
 	}()
 	// The root is there as soon as it answers.
 	for start := time.Now(); exec.CommandContext(t.Context(), "ip", "netns", "exec", namespace, "dig", "+time=1", "+tries=1", "@10.53.0.1", "dnsteer.test", "NS").Run() != nil; {
-		if time.Since(start) > 20*time.Second {
+		if time.Since(start) > time.Minute {
 			t.Fatal("the root does not answer")
 		}
 	}

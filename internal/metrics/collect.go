@@ -19,7 +19,7 @@ type reading struct {
 func (r *reading) put(m metric, value float64, labels ...string) {
 	kind := gauge
 	switch m {
-	case probeFailures, events, failovers, dnsRequests, dnsResponses, dnsDropped, dnsLimited, zoneTransfers:
+	case probeFailures, events, failovers, dnsRequests, dnsResponses, dnsDropped, dnsLimited, dnsDeferred, zoneTransfers:
 		kind = counter
 	default:
 	}
@@ -145,7 +145,7 @@ func (r *reading) counts(st *api.Status) {
 }
 
 func (r *reading) dns(stats *dnsserver.Stats, st *api.DNSStatus) {
-	limited := uint64(0)
+	limited, deferred := uint64(0), uint64(0)
 	for transport, t := range map[string]*dnsserver.Transport{"udp": &stats.UDP, "tcp": &stats.TCP} {
 		r.put(dnsRequests, float64(t.Queries), transport)
 		for rcode, n := range t.Responses {
@@ -155,8 +155,10 @@ func (r *reading) dns(stats *dnsserver.Stats, st *api.DNSStatus) {
 			r.put(dnsDropped, float64(n), transport, why)
 		}
 		limited += t.Limited
+		deferred += t.Deferred
 	}
 	r.put(dnsLimited, float64(limited))
+	r.put(dnsDeferred, float64(deferred))
 	r.put(dnsConnections, float64(stats.Connections))
 	for result, n := range map[string]uint64{
 		"whole": stats.Transfers.Whole, "changes": stats.Transfers.Changes,

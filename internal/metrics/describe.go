@@ -53,6 +53,7 @@ const (
 	dnsDropped
 	dnsConnections
 	dnsLimited
+	dnsDeferred
 	zoneSerial
 	zoneTransfers
 	certificateEnds
@@ -94,6 +95,7 @@ func table() map[metric]Description {
 		dnsDropped:      {"dnsteer_dns_dropped_total", counter, "DNS messages that got no answer, by reason.", []string{"transport", "reason"}},
 		dnsConnections:  {"dnsteer_dns_tcp_connections", gauge, "Open TCP connections of the DNS server.", nil},
 		dnsLimited:      {"dnsteer_dns_rate_limited_total", counter, "DNS messages over the rate limit.", nil},
+		dnsDeferred:     {"dnsteer_dns_deferred_total", counter, "DNS messages that were answered with TC because too much was to be signed at once.", nil},
 		zoneSerial:      {"dnsteer_zone_serial", gauge, "The serial number of a zone.", []string{"zone"}},
 		zoneTransfers:   {"dnsteer_zone_transfers_total", counter, "Zones that were asked for, by how that ended: whole, changes, failed or refused.", []string{"result"}},
 		certificateEnds: {"dnsteer_http_certificate_end_timestamp_seconds", gauge, "When the certificate of the HTTP listener ends.", nil},

@@ -62,7 +62,7 @@ func (w world) Status(context.Context) (api.Status, error) {
 
 func (world) DNS() (dnsserver.Stats, bool) {
 	return dnsserver.Stats{
-		UDP:         dnsserver.Transport{Queries: 12, Responses: map[string]uint64{"NOERROR": 9}, Dropped: map[string]uint64{"denied": 3}, Limited: 2},
+		UDP:         dnsserver.Transport{Queries: 12, Responses: map[string]uint64{"NOERROR": 9}, Dropped: map[string]uint64{"denied": 3}, Limited: 2, Deferred: 4},
 		TCP:         dnsserver.Transport{Queries: 2, Responses: map[string]uint64{"REFUSED": 2}},
 		Connections: 1, Transfers: dnsserver.TransferStats{Whole: 1},
 	}, true
