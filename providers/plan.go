@@ -21,6 +21,9 @@ type Input struct {
 	// Last is what the target was last seen to hold as it should; nil if it
 	// never was. What differs from that is drift.
 	Last []Record
+	// Unsure are RRsets that were written to since, with an end that was not
+	// read: whatever they hold is no drift.
+	Unsure []Key
 	// Adopt are records of others that become ours.
 	Adopt []Record
 	// Emptied are names that are to have no address at this moment

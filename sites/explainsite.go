@@ -11,7 +11,7 @@ func (m *Machine) ExplainSite(name string) string {
 	since := m.clock(s.Since)
 	switch {
 	case m.Isolated != 0:
-		return "The controller is cut off. All DNS is left alone until it sees a site again."
+		return "The controller is cut off. " + leftAlone
 	case s.Condition == SiteIsDown:
 		return name + " cannot be seen since " + since + ". " + m.explainDown(s)
 	case s.Condition == SiteResolverDown:

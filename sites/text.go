@@ -173,11 +173,14 @@ func (s *site) witnessCause() string {
 	return ""
 }
 
+// leftAlone is what isolation means for DNS (E8, N4).
+const leftAlone = "No outage moves anything, and nothing is sent to targets by itself, until it sees a site again."
+
 func (m *Machine) isolatedText() string {
 	if len(m.subjects) > 0 && m.unknown == len(m.subjects) {
-		return "The controller can ask nothing for reasons of its own (every probe is unknown). All DNS is left alone."
+		return "The controller can ask nothing for reasons of its own (every probe is unknown). " + leftAlone
 	}
-	return fmt.Sprintf("The controller sees none of its %d sites: it is the one that is cut off. All DNS is left alone.", len(m.sites))
+	return fmt.Sprintf("The controller sees none of its %d sites: it is the one that is cut off. %s", len(m.sites), leftAlone)
 }
 
 func (m *Machine) reconnectedText() string {

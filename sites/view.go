@@ -21,6 +21,20 @@ func (m *Machine) SiteSettled(name string) bool {
 	return s != nil && s.settled
 }
 
+// SiteLost says whether nothing of a site can be seen (N3).
+func (m *Machine) SiteLost(name string) bool {
+	s := m.byName[name]
+	return s != nil && s.Condition == SiteIsDown
+}
+
+// SiteHeld says whether nothing is sent by itself to the targets of a site: it
+// cannot be seen, or the controller is isolated (E8, N4). Where an emergency site
+// has stepped in for it (N5), that is sent.
+func (m *Machine) SiteHeld(name string) bool {
+	s := m.byName[name]
+	return s != nil && (m.Isolated != 0 || s.Condition == SiteIsDown && !s.FailedOver)
+}
+
 // SiteWord gives the condition of a site, or "paused" when a pool of it is; ""
 // if there is no such site.
 func (m *Machine) SiteWord(name string) string {

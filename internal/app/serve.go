@@ -30,7 +30,7 @@ func (a *App) serve(ctx context.Context, found start) error {
 	// The stored answers, or for a first start those of the configuration, are
 	// in place before the first query.
 	runs := a.loop.first(engine.Input{Events: found.events()})
-	a.pushing.begin(a.loop.engine.Machine())
+	a.pushing.desired.all(a.loop.engine.Machine())
 	a.loop.publish(a.loop.engine.Machine(), everyPool(a.names.sites))
 	if err := a.names.listen(); err != nil {
 		return fmt.Errorf("listen: %w", errors.Join(err, stop()))

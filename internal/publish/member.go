@@ -35,12 +35,14 @@ type member struct {
 	version uint64
 	// kicked asks for a comparison, free lets removals go that the guard holds.
 	kicked, free bool
-	stopped      bool
-	cancel       context.CancelFunc // of the round under way
-	st           standing
-	repairs      map[providers.Key][]time.Time
-	strange      []time.Time // comparisons that found what another instance may do
-	stranger     string      // and what the last one has left there of it
+	// ordered: an operator's order lets it go though its site is held.
+	ordered  bool
+	stopped  bool
+	cancel   context.CancelFunc // of the round under way
+	st       standing
+	repairs  map[providers.Key][]time.Time
+	strange  []time.Time // comparisons that found what another instance may do
+	stranger string      // and what the last one has left there of it
 }
 
 // standing is how a member fares.
@@ -212,7 +214,7 @@ const idle = time.Hour
 func (m *member) due(now time.Time) (bool, time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.stopped || !m.known || m.kept.Disabled != nil || m.p.held.Load() || m.st.denied >= deniedTries {
+	if m.stopped || !m.known || m.kept.Disabled != nil || m.halted() || m.st.denied >= deniedTries {
 		return false, idle
 	}
 	if m.st.retry.After(now) {

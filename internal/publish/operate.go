@@ -75,14 +75,14 @@ func (p *Publisher) Disable(ctx context.Context, name string, o Order) error {
 	})
 }
 
-// Enable has a target caught up with. It also has refused credentials tried
-// again, and lets removals go that the guard holds.
+// Enable has a target caught up with, be its site held or not. It also has
+// refused credentials tried again, and lets removals go that the guard holds.
 func (p *Publisher) Enable(ctx context.Context, name string) error {
 	return p.each(name, func(m *member) error {
 		m.mu.Lock()
 		m.kept.Disabled = nil
 		m.st.denied, m.st.retry = 0, time.Time{}
-		m.kicked, m.free = true, true
+		m.kicked, m.free, m.ordered = true, true, m.p.holds(m.site)
 		data := m.encode()
 		m.mu.Unlock()
 		err := p.deps.Store.SetNow(ctx, m.key, data)
