@@ -43,18 +43,18 @@ const (
 	// CauseTLS: the TLS handshake failed in another way.
 	CauseTLS Cause = "tls_handshake"
 	// CauseStatus: the HTTP status is not one of those that are expected.
-	CauseStatus Cause = "status"
+	CauseStatus Cause = sites.CauseStatus
 	// CauseBody: the HTTP body does not contain what is expected.
-	CauseBody Cause = "body"
+	CauseBody Cause = sites.CauseBody
 	// CauseRedirect: too many redirects, or one to another host.
 	CauseRedirect Cause = "redirect"
 	// CauseProtocol: what came is not of the protocol that was expected.
-	CauseProtocol Cause = "protocol"
+	CauseProtocol Cause = sites.CauseProtocol
 	// CauseDNSAnswer: the resolver answers otherwise than expected (O3).
-	CauseDNSAnswer Cause = "dns_answer"
+	CauseDNSAnswer Cause = sites.CauseDNSAnswer
 	// CauseDNSRcode: the resolver answers with an error where addresses are
 	// expected (O3).
-	CauseDNSRcode Cause = "dns_rcode"
+	CauseDNSRcode Cause = sites.CauseDNSRcode
 	// CauseExit: the command ended with another status than 0.
 	CauseExit Cause = "exit"
 	// CauseStale: the node has not reported for too long.

@@ -97,6 +97,12 @@ func (c Conflict) Text() string {
 	return fmt.Sprintf("%s has no failover there: %s stands there, which dnsteer did not write and leaves alone. Remove it there, or take it over with \"dnsteer target adopt\".", c.Key, what)
 }
 
+// SatisfiedText says what a desired record means for people that somebody else
+// has put there.
+func SatisfiedText(r Record) string {
+	return fmt.Sprintf("%s has no failover there: %s stands there already, which dnsteer did not write and will not take away. Take it over with \"dnsteer target adopt\".", r.Key(), r.Addr)
+}
+
 // DriftWhat says what has become of a record of ours.
 type DriftWhat string
 

@@ -69,8 +69,8 @@ func siteWords(k sites.Kind) (words, bool) {
 		w.head = "{name} cannot be seen"
 		w.alone = "The DNS answers of the site were not changed: as long as nothing there answers, nothing proves that it is not the line."
 	case sites.ResolverDown:
-		w.head = "The resolver of {name} does not answer: failover of this site is suspended"
-		w.alone = "No node of the site is taken out while its resolver is silent: there is no proof that the line works."
+		w.head = "The resolver of {name} does not answer as it should: failover of this site is suspended"
+		w.alone = "No node of the site is taken out while its resolver does not answer as it should: there is no proof that the line works."
 	case sites.ControllerIsolated:
 		w.head = "The controller is cut off"
 		w.alone = "No DNS answer was changed: it is the controller that sees nothing."

@@ -170,8 +170,8 @@ func resolversOf(cfg *config.Config, site string) (list []netip.AddrPort) {
 }
 
 // witness gives what a witness is asked: a resolver that was seen to answer a
-// record of ours is asked for that, unless the configuration asks for something
-// (O3).
+// record of ours is asked for that, as long as nobody else has his hand in it,
+// unless the configuration asks for something (O3).
 func (p *pushing) witness(subject sites.Subject, probers []probes.Prober) []probes.Prober {
 	if subject.Witness == "" || len(probers) != 1 {
 		return probers
@@ -184,7 +184,7 @@ func (p *pushing) witness(subject sites.Subject, probers []probes.Prober) []prob
 	if !ok {
 		return probers
 	}
-	r.Ask, r.Type, r.Expect = proof.Name+".", "A", proof.Expect
+	r.Ask, r.Type, r.Expect, r.Tell = proof.Name+".", "A", proof.Expect, proof.Heard
 	if proof.V6 {
 		r.Type = "AAAA"
 	}

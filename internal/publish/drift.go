@@ -114,15 +114,31 @@ func (m *member) standing() string {
 	return fmt.Sprintf("It was put right before; the next time is later, so that two who both mean well do not fight (at most once a minute, %d times an hour).", repairMost)
 }
 
-// conflicts tells of names that others have records of.
-func (m *member) conflicts(list []providers.Conflict) {
-	if len(list) == 0 {
+// conflicts tells of names that others have records of. One that was told goes
+// on while our answer happens to be theirs: their record still stands there.
+func (m *member) conflicts(p *providers.Plan) {
+	var lines, names []string
+	add := func(k providers.Key, text string) {
+		lines = append(lines, text)
+		if !slices.Contains(names, k.String()) {
+			names = append(names, k.String())
+		}
+	}
+	for _, c := range p.Conflicts {
+		add(c.Key, c.Text())
+	}
+	m.mu.Lock()
+	told := slices.Clone(m.kept.Conflicts)
+	m.mu.Unlock()
+	for _, r := range p.Satisfied {
+		if k := r.Key(); slices.Contains(told, k.String()) && !slices.Contains(names, k.String()) {
+			add(k, providers.SatisfiedText(r))
+		}
+	}
+	m.save(func(k *kept) { k.Conflicts = names })
+	if len(lines) == 0 {
 		m.solved(slotConflict, sites.DriftRepaired, "Nobody else's records stand in the way on "+m.title()+" any more.")
 		return
-	}
-	lines := make([]string, len(list))
-	for i, c := range list {
-		lines[i] = c.Text()
 	}
 	m.problem(slotConflict, sites.Warning, m.title()+": "+listed(lines), true)
 }

@@ -41,6 +41,7 @@ type member struct {
 	cancel   context.CancelFunc // of the round under way
 	st       standing
 	repairs  map[providers.Key][]time.Time
+	doubted  time.Time   // when an answer last led to a comparison
 	strange  []time.Time // comparisons that found what another instance may do
 	stranger string      // and what the last one has left there of it
 }

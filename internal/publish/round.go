@@ -149,7 +149,7 @@ func (m *member) ended(ctx context.Context, version uint64, desired Desired, out
 	m.p.deps.Log.Debug("a target was compared", "target", m.title(), "writes", out.Writes)
 	m.solved(slotFailed, sites.PublishRecovered, m.title()+" holds what it should again.")
 	m.drifted(now, out)
-	m.conflicts(out.Last.Conflicts)
+	m.conflicts(&out.Last)
 	if !m.settings().DryRun {
 		m.inspect(ctx, now)
 		m.look(out, first)

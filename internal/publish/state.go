@@ -25,6 +25,8 @@ type kept struct {
 	// Flight are RRsets that were written to since: they may hold anything of
 	// ours.
 	Flight []string `json:"flight,omitempty"`
+	// Conflicts are RRsets of which others were told to have records.
+	Conflicts []string `json:"conflicts,omitempty"`
 	// Disabled by an operator.
 	Disabled *Order `json:"disabled,omitempty"`
 	// Open are problems that were told and have not ended, with their events'

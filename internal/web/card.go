@@ -74,7 +74,7 @@ func (h *Handler) card(v *visit, s *sites.SiteView) card {
 	case sites.SiteIsDown:
 		c.Sign, c.Trouble = sign{"held", "cannot be seen", Held}, 3
 	case sites.SiteResolverDown:
-		c.Sign, c.Trouble = sign{"failing", "resolver silent", Watch}, 2
+		c.Sign, c.Trouble = sign{"failing", "resolver fails", Watch}, 2
 	case sites.SiteIsUp:
 		c.Sign = sign{"up", "seen", Calm}
 	}
