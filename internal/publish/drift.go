@@ -3,7 +3,6 @@ package publish
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dnsteer/dnsteer/providers"
@@ -15,9 +14,6 @@ const (
 	repairPause = time.Minute
 	repairMost  = 3
 	repairSpan  = time.Hour
-	// strangeMost is how many comparisons within repairSpan may find records
-	// with our mark that we did not write before another instance is suspected.
-	strangeMost = 3
 )
 
 // leave lists the RRsets whose drift stands for the moment: they were put right
@@ -141,35 +137,4 @@ func (m *member) conflicts(p *providers.Plan) {
 		return
 	}
 	m.problem(slotConflict, sites.Warning, m.title()+": "+listed(lines), true)
-}
-
-// foreignHand notices a second controller with our mark: one that keeps writing
-// records as ours. What was found before and left there counts once.
-func (m *member) foreignHand(now time.Time, found []providers.Drift, left bool) {
-	if !m.traits.Marks {
-		return
-	}
-	var all strings.Builder
-	for _, d := range found {
-		if d.What == providers.DriftExtra || d.What == providers.DriftChanged {
-			all.WriteString(d.String() + "\n")
-		}
-	}
-	text := all.String()
-	m.mu.Lock()
-	m.strange = slices.DeleteFunc(m.strange, func(t time.Time) bool { return now.Sub(t) >= repairSpan })
-	if text != "" && text != m.stranger {
-		m.strange = append(m.strange, now)
-	}
-	if m.stranger = ""; left {
-		m.stranger = text
-	}
-	n := len(m.strange)
-	m.mu.Unlock()
-	switch {
-	case n >= strangeMost:
-		m.problem(slotInstance, sites.Warning, fmt.Sprintf("Records with the mark of this controller keep changing on %s (%d times within an hour): another one with the same \"instance\" writes there, or somebody edits them. Give each controller a name of its own.", m.title(), n), false)
-	case n == 0:
-		m.solved(slotInstance, sites.InstanceConflictEnded, "Nobody else has written records with our mark to "+m.title()+" for an hour.")
-	}
 }
