@@ -70,7 +70,7 @@ const (
 // Causes of [sites.Unknown]: the controller could not find out (O1).
 const (
 	// CauseLocalRoute: this machine has no route to the address.
-	CauseLocalRoute Cause = "local_route"
+	CauseLocalRoute Cause = sites.CauseLocalRoute
 	// CauseLocalDescriptors: no file descriptor is left.
 	CauseLocalDescriptors Cause = "local_descriptors"
 	// CauseLocalMemory: the kernel has no buffer or memory left.
@@ -78,7 +78,7 @@ const (
 	// CauseLocalPorts: no local port or address is left.
 	CauseLocalPorts Cause = "local_ports"
 	// CauseLocalPermission: this process may not send such a probe.
-	CauseLocalPermission Cause = "local_permission"
+	CauseLocalPermission Cause = sites.CauseLocalPermission
 	// CauseLocalBusy: more probes are under way than the bound allows.
 	CauseLocalBusy Cause = "local_busy"
 	// CauseLocalLate: the result came so late that this machine must have been

@@ -19,6 +19,8 @@ func (m *Machine) ExplainSite(name string) string {
 			return "The resolver of " + name + " gives wrong answers since " + since + s.witnessCause() + ": failover of this site is suspended."
 		}
 		return "The resolver of " + name + " does not answer since " + since + ", its nodes do: failover of this site is suspended."
+	case s.Unjudged != [families]uint64{}:
+		return m.explainUnjudged(s)
 	case s.cfg.NoWitness:
 		return name + " has no witness: threshold and two failures decide, and a fault of our own line looks like an outage of its nodes."
 	case !s.settled:

@@ -78,6 +78,12 @@ const (
 	CauseProtocol  = "protocol"
 )
 
+// Causes of unknown outcomes that have words of their own (N14).
+const (
+	CauseLocalRoute      = "local_route"
+	CauseLocalPermission = "local_permission"
+)
+
 // wrong says whether it answered, with something else than was expected.
 func (c *Check) wrong() bool {
 	switch c.Cause {

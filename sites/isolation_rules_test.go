@@ -131,7 +131,8 @@ func TestN4Isolated(t *testing.T) {
 			want: `controller_isolated
 				berlin/a=up
 				site berlin=up
-				controller_reconnected`,
+				controller_reconnected
+				unjudged hamburg`,
 		},
 		{
 			name: "a site that was down before stays said, and is up again with an event of its own",
@@ -167,7 +168,8 @@ func TestN4Isolated(t *testing.T) {
 				3m up berlin
 				4m events`,
 			want: `controller_isolated
-				controller_reconnected`,
+				controller_reconnected
+				unjudged hamburg`,
 		},
 	})
 }

@@ -14,7 +14,8 @@ func TestO1Unknown(t *testing.T) {
 				10m see berlin/a, berlin
 				10m events`,
 			want: `berlin/a=up
-				berlin=own 10.1.0.11, 10.1.0.12`,
+				berlin=own 10.1.0.11, 10.1.0.12
+				unjudged berlin/a`,
 		}, {
 			name: "in the middle of an outage it neither stops nor resets the clock",
 			in: `60s down berlin/a
@@ -67,7 +68,9 @@ func TestO1Unknown(t *testing.T) {
 				5m events`,
 			want: `site berlin=resolver_down
 				site berlin=resolver_down
-				resolver_down berlin`,
+				resolver_down berlin
+				unjudged berlin/a
+				unjudged berlin/b`,
 		}, {
 			name: "a line that can never be asked does not hide a site that is down",
 			cfg: func(c *Config) {

@@ -13,9 +13,9 @@ import (
 func (d *driver) do(what string) {
 	d.t.Helper()
 	verb, about, _ := strings.Cut(what, " ")
-	marks := map[string]map[string]bool{"down": d.down, "unknown": d.unknown, "mute": d.mute, "wrong": d.wrong}
+	marks := map[string]map[string]bool{"down": d.down, "unknown": d.unknown, "mute": d.mute, "wrong": d.wrong, "unrouted": d.unrouted}
 	switch verb {
-	case "down", "unknown", "mute", "wrong":
+	case "down", "unknown", "mute", "wrong", "unrouted":
 		marks[verb][about] = true
 	case "up":
 		for _, set := range marks {

@@ -86,7 +86,7 @@ func problems(st *api.Status) []string {
 	var minor []string
 	for i := range st.Sites {
 		s := &st.Sites[i]
-		if s.Condition != sites.SiteIsUp && !st.Isolated {
+		if (s.Condition != sites.SiteIsUp || s.Unjudged) && !st.Isolated {
 			list = append(list, s.Explain)
 		}
 		for j := range s.Pools {
@@ -126,7 +126,7 @@ func troubled(n *sites.NodeView) bool {
 	}
 	switch n.Word {
 	case sites.WordUp:
-		return n.Stale
+		return n.Stale || n.Unjudged
 	case sites.WordMaintenance, sites.WordDisabled:
 		return false
 	case sites.WordPending:
