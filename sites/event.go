@@ -23,6 +23,8 @@ const (
 	ProbeRecovered        Kind = "probe_recovered"
 	ProbeStale            Kind = "probe_stale"
 	ProbeFresh            Kind = "probe_fresh"
+	Unjudged              Kind = "unjudged"
+	Judged                Kind = "judged"
 	SiteDown              Kind = "site_down"
 	SiteUp                Kind = "site_up"
 	ResolverDown          Kind = "resolver_down"
@@ -81,7 +83,7 @@ const (
 func Kinds() []Kind {
 	return []Kind{
 		FailoverOutage, FailoverSwitch, FailoverFailback, FailoverMaintenance, NodeDisabled, NodeEnabled,
-		NodeOffline, NodeOnline, ProbeNeverUp, ProbeFailed, ProbeRecovered, ProbeStale, ProbeFresh,
+		NodeOffline, NodeOnline, ProbeNeverUp, ProbeFailed, ProbeRecovered, ProbeStale, ProbeFresh, Unjudged, Judged,
 		SiteDown, SiteUp, ResolverDown, ResolverUp, ControllerIsolated, ControllerReconnected, ClockSuspect,
 		PoolOutageStarted, PoolOutageResolved, Paused, Resumed, MoveHeld, MoveHeldEnded,
 		MovePutOff, MovePutOffEnded, WindowSkipped,
@@ -113,7 +115,7 @@ func (k Kind) Severity() Severity {
 	case SiteDown, ControllerIsolated, PoolOutageStarted, MassFailure, MoveHeld, StoreFailed, KeyReplaced:
 		return Critical
 	case FailoverOutage, FailoverSwitch, NodeOffline, ResolverDown, ProbeNeverUp, ProbeFailed,
-		ProbeStale, ClockSuspect, CertificateExpiring, QuarantineStarted, WindowSkipped, RestartLoop, ConfigRejected,
+		ProbeStale, Unjudged, ClockSuspect, CertificateExpiring, QuarantineStarted, WindowSkipped, RestartLoop, ConfigRejected,
 		Drift, PublishFailed, PublishNotVisible, InstanceConflict, AlertFailed, AlertDropped, ActionFailed:
 		return Warning
 	default:

@@ -13,7 +13,7 @@ func TestEventsSeverity(t *testing.T) {
 	want := map[Severity][]Kind{
 		Critical: {SiteDown, ControllerIsolated, PoolOutageStarted, MoveHeld, MassFailure, StoreFailed, KeyReplaced},
 		Warning: {
-			FailoverOutage, FailoverSwitch, NodeOffline, ProbeNeverUp, ProbeFailed, ProbeStale, ResolverDown,
+			FailoverOutage, FailoverSwitch, NodeOffline, ProbeNeverUp, ProbeFailed, ProbeStale, Unjudged, ResolverDown,
 			ClockSuspect, WindowSkipped, QuarantineStarted, RestartLoop, CertificateExpiring, ConfigRejected,
 			Drift, PublishFailed, PublishNotVisible, InstanceConflict,
 			AlertFailed, AlertDropped, ActionFailed,
@@ -79,6 +79,9 @@ func TestEventsResolve(t *testing.T) {
 		{"never up", `0s down berlin/a
 			2m up berlin/a
 			3m tick`, nil, ProbeNeverUp, ProbeRecovered},
+		{"unjudged", `60s unknown berlin resolver 10.1.0.1
+			2m up berlin resolver 10.1.0.1
+			3m tick`, nil, Unjudged, Judged},
 		{"stale", `60s mute berlin/a
 			2m up berlin/a
 			3m tick`, nil, ProbeStale, ProbeFresh},

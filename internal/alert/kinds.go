@@ -21,12 +21,12 @@ const (
 func roleOf(k sites.Kind) role {
 	switch k {
 	case sites.FailoverOutage, sites.FailoverMaintenance, sites.NodeDisabled, sites.NodeOffline, sites.ProbeNeverUp,
-		sites.ProbeFailed, sites.ProbeStale, sites.SiteDown, sites.ResolverDown, sites.ControllerIsolated,
+		sites.ProbeFailed, sites.ProbeStale, sites.Unjudged, sites.SiteDown, sites.ResolverDown, sites.ControllerIsolated,
 		sites.PoolOutageStarted, sites.Paused, sites.MoveHeld, sites.MovePutOff, sites.QuarantineStarted,
 		sites.MassFailure, sites.DrillStarted, sites.CertificateExpiring, sites.ConfigRejected, sites.StoreFailed,
 		sites.Drift, sites.PublishFailed, sites.PublishNotVisible, sites.InstanceConflict, sites.AlertFailed:
 		return begins
-	case sites.FailoverFailback, sites.NodeEnabled, sites.NodeOnline, sites.ProbeRecovered, sites.ProbeFresh,
+	case sites.FailoverFailback, sites.NodeEnabled, sites.NodeOnline, sites.ProbeRecovered, sites.ProbeFresh, sites.Judged,
 		sites.SiteUp, sites.ResolverUp, sites.ControllerReconnected, sites.PoolOutageResolved, sites.Resumed,
 		sites.MoveHeldEnded, sites.MovePutOffEnded, sites.QuarantineEnded, sites.MassFailureEnded, sites.DrillEnded,
 		sites.CertificateRenewed, sites.ConfigReloaded, sites.StoreRecovered, sites.DriftRepaired,
@@ -62,7 +62,7 @@ func outlives(e *sites.Event) bool {
 func hasty(e *sites.Event) bool {
 	switch e.Kind {
 	case sites.SiteDown, sites.ResolverDown, sites.ControllerIsolated, sites.NodeOffline, sites.ProbeFailed,
-		sites.ProbeStale:
+		sites.ProbeStale, sites.Unjudged:
 		return true
 	case sites.PublishFailed, sites.PublishNotVisible, sites.Drift:
 		return e.Severity != sites.Critical
@@ -118,7 +118,7 @@ func covers(big, small *sites.Event) bool {
 // ofNode says whether a kind tells of what a node's probes find.
 func ofNode(k sites.Kind) bool {
 	switch k {
-	case sites.NodeOffline, sites.ProbeFailed, sites.ProbeStale, sites.ProbeNeverUp:
+	case sites.NodeOffline, sites.ProbeFailed, sites.ProbeStale, sites.ProbeNeverUp, sites.Unjudged:
 		return true
 	default:
 		return false

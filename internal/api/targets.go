@@ -30,6 +30,7 @@ const (
 	TargetDenied   TargetState = "denied"   // it refuses the credentials
 	TargetDisabled TargetState = "disabled" // an operator wants it left alone
 	TargetDryRun   TargetState = "dry_run"  // changes are planned and not made
+	TargetHeld     TargetState = "held"     // its site cannot be seen, so nothing is sent (E8)
 	TargetWaiting  TargetState = "waiting"  // the site was not seen yet since the start (S2)
 )
 

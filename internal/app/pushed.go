@@ -32,7 +32,14 @@ type pushedTarget struct {
 	settled bool
 	dirty   bool
 	nodes   map[string][]netip.Addr
+	// sight is what the publisher was told of its site, if looked.
+	looked bool
+	sight  sight
 }
+
+// sight is how much of a site can be seen: nothing, and whether its targets are
+// left alone for that (E8).
+type sight struct{ lost, held bool }
 
 // pushedHost is a name at one target, with what it was last answered.
 type pushedHost struct {

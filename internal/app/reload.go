@@ -97,6 +97,7 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 		listener.Discard()
 		return api.ReloadReport{}, fmt.Errorf("put the configuration in place: %w", err)
 	}
+	report.Warnings = append(report.Warnings, a.pushing.waiting()...)
 	listener.Commit()
 	a.web.fail(nil)
 	a.status.set(a.opt.ConfigPath, cfg, nil)

@@ -31,7 +31,7 @@ func (a *App) serve(ctx context.Context, found start) error {
 	// in place before the first query.
 	events := append(found.events(), noteKeys(a.names.kept, a.keeper.values, a.cfg.Load().KeyFolder())...)
 	runs := a.loop.first(engine.Input{Events: events})
-	a.pushing.begin(a.loop.engine.Machine())
+	a.pushing.desired.all(a.loop.engine.Machine())
 	a.loop.publish(a.loop.engine.Machine(), everyPool(a.names.sites))
 	if err := a.names.listen(); err != nil {
 		return fmt.Errorf("listen: %w", errors.Join(err, stop()))

@@ -78,12 +78,12 @@ func problems(st *api.Status) []string {
 		add(brakeText)
 	}
 	if st.Isolated {
-		add("The controller is cut off. All DNS is left alone.")
+		add("The controller is cut off. No outage moves anything, and nothing is sent to targets by itself, until it sees a site again.")
 	}
 	var minor []string
 	for i := range st.Sites {
 		s := &st.Sites[i]
-		if s.Condition != sites.SiteIsUp && !st.Isolated {
+		if (s.Condition != sites.SiteIsUp || s.Unjudged) && !st.Isolated {
 			list = append(list, s.Explain)
 		}
 		for j := range s.Pools {
@@ -123,7 +123,7 @@ func troubled(n *sites.NodeView) bool {
 	}
 	switch n.Word {
 	case sites.WordUp:
-		return n.Stale
+		return n.Stale || n.Unjudged
 	case sites.WordMaintenance, sites.WordDisabled:
 		return false
 	case sites.WordPending:
@@ -200,7 +200,12 @@ func (a *App) Missing(ctx context.Context) []string {
 // Command carries out an operator's command ([api.Operator]).
 func (a *App) Command(ctx context.Context, c sites.Command) (sites.Reply, error) {
 	var reply *sites.Reply
-	if err := a.loop.do(ctx, func() { reply = a.loop.command(&c) }); err != nil {
+	err := a.loop.do(ctx, func() {
+		if reply = a.loop.command(&c); reply != nil && !reply.Refused {
+			reply.Text += a.pushing.order(&c)
+		}
+	})
+	if err != nil {
 		return sites.Reply{}, err
 	}
 	if reply == nil {
@@ -209,7 +214,7 @@ func (a *App) Command(ctx context.Context, c sites.Command) (sites.Reply, error)
 	// What an operator has ordered is stored before it is said to be done.
 	stored, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	if err := a.keeper.writer.Flush(stored); err != nil && !reply.Refused {
+	if err = a.keeper.writer.Flush(stored); err != nil && !reply.Refused {
 		reply.Text += " It is in force, but could not be stored yet: a restart would forget it (" + err.Error() + ")."
 	}
 	return *reply, nil

@@ -44,8 +44,7 @@ func targetView(v *publish.View) api.TargetView {
 		t.NoFailover = append(t.NoFailover, api.TargetConflict{Name: c.Name, Type: c.Type(), Text: c.Text()})
 	}
 	for _, r := range v.Plan.Satisfied {
-		t.NoFailover = append(t.NoFailover, api.TargetConflict{Name: r.Name, Type: r.Key().Type(), Text: fmt.Sprintf(
-			"%s has no failover there: %s stands there already, which dnsteer did not write and will not take away. Take it over with \"dnsteer target adopt\".", r.Key(), r.Addr)})
+		t.NoFailover = append(t.NoFailover, api.TargetConflict{Name: r.Name, Type: r.Key().Type(), Text: providers.SatisfiedText(r)})
 	}
 	for _, f := range v.Inspection.Findings {
 		t.Findings = append(t.Findings, api.TargetFinding{Severity: f.Severity, Text: f.Text})

@@ -73,8 +73,12 @@ func since(t, now time.Time) string {
 // holds says how a target fares in few words.
 func holds(v *api.TargetView, now time.Time) string {
 	text := v.Holds()
-	if v.State == api.TargetWaiting {
+	switch v.State {
+	case api.TargetWaiting:
 		text = "nothing is pushed before the site was seen"
+	case api.TargetHeld:
+		text += "; nothing is sent while the site cannot be seen"
+	default:
 	}
 	if n := len(v.NoFailover); n > 0 {
 		text += fmt.Sprintf("; %d without failover", n)

@@ -48,7 +48,7 @@ const (
 func besides() []Description {
 	server := []string{"target", "server"}
 	return []Description{
-		targetSync:    {"dnsteer_target_sync_total", counter, "Comparisons and pushes since the start, by how they ended: ok, superseded by something newer, denied or failed.", []string{"target", "server", "result"}},
+		targetSync:    {"dnsteer_target_sync_total", counter, "Comparisons and pushes since the start, by how they ended: ok, superseded by something newer, held because the site cannot be seen any more, denied or failed.", []string{"target", "server", "result"}},
 		targetTook:    {"dnsteer_target_sync_duration_seconds", histogram, "How long a comparison with its push took.", server},
 		targetVisible: {"dnsteer_target_visible_seconds", histogram, "How long it took from a push until the site's resolver gave the new answer.", server},
 		targetPending: {"dnsteer_target_pending_changes", gauge, "RRsets that are other than they should be, as the target was last read.", server},

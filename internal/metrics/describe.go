@@ -75,7 +75,7 @@ func table() map[metric]Description {
 		configOK:        {"dnsteer_config_last_reload_successful", gauge, "1 if the configuration on the disk is in place, 0 if it was rejected.", nil},
 		configTime:      {"dnsteer_config_last_reload_success_timestamp_seconds", gauge, "When the configuration in place was read.", nil},
 		storeOK:         {"dnsteer_store_writable", gauge, "1 if the state can be stored.", nil},
-		isolated:        {"dnsteer_controller_isolated", gauge, "1 while no site can be seen and all DNS is left alone.", nil},
+		isolated:        {"dnsteer_controller_isolated", gauge, "1 while no site can be seen, so that no outage moves anything and nothing is sent to targets.", nil},
 		brakeHolds:      {"dnsteer_brake_holds", gauge, "1 while the brake holds a mass failure.", nil},
 		siteReachable:   {"dnsteer_site_reachable", gauge, "1 if the site's witness answers: only then its nodes can be taken out of DNS.", []string{"site"}},
 		siteDown:        {"dnsteer_site_down", gauge, "1 if neither a witness nor a node of the site answers.", []string{"site"}},

@@ -12,7 +12,7 @@ import (
 // enableWithin is how long an order to enable waits for what comes of it.
 const enableWithin = 20 * time.Second
 
-// Enable has a target caught up with. It also has refused credentials tried
+// Enable has a target caught up with, be its site held or not. It also has refused credentials tried
 // again, and lets removals go that the guard holds. It returns when the servers
 // were caught up with; later says which will be later, and why. The error is that
 // of those which could not be: they are enabled all the same.
@@ -48,7 +48,7 @@ func (m *member) enable() <-chan struct{} {
 	defer m.mu.Unlock()
 	m.kept.Disabled = nil
 	m.st.retry = time.Time{}
-	m.kicked, m.free = true, true
+	m.kicked, m.free, m.ordered = true, true, m.p.holds(m.site)
 	return m.turned
 }
 
@@ -78,8 +78,6 @@ func (m *member) caughtUp(ctx context.Context, turned <-chan struct{}) (wait str
 	switch {
 	case stopped:
 		return "", ErrUnknown
-	case m.p.held.Load():
-		return fmt.Sprintf("%s is caught up with when the controller is not isolated any more.", m.title()), nil
 	case !known:
 		return fmt.Sprintf("%s is caught up with when its site was seen.", m.title()), nil
 	case next.After(time.Now()):

@@ -36,13 +36,18 @@ type member struct {
 	version uint64
 	// kicked asks for a comparison, free lets removals go that the guard holds.
 	kicked, free bool
-	stopped      bool
-	cancel       context.CancelFunc // of the round under way
-	st           standing
-	turned       chan struct{} // is closed when the next round has ended
-	repairs      map[providers.Key][]time.Time
-	strange      []time.Time // comparisons that found what another instance may do
-	stranger     string      // and what the last one has left there of it
+	// ordered: an operator's order lets it go though its site is held.
+	ordered   bool
+	stopped   bool
+	cancel    context.CancelFunc // of the round under way
+	st        standing
+	turned    chan struct{} // is closed when the next round has ended
+	repairs   map[providers.Key][]time.Time
+	born      time.Time
+	lookUntil time.Time   // it was found changed, and is looked at again until then
+	doubted   time.Time   // when an answer last led to a comparison
+	strange   []time.Time // comparisons that found what another instance may do
+	stranger  string      // and what the last one has left there of it
 }
 
 // standing is how a member fares.
@@ -66,7 +71,7 @@ func newMember(p *Publisher, key string, t *target, s *Server, provider provider
 	m := &member{
 		p: p, key: key, name: t.Name, site: t.Site, kind: t.Kind, traits: t.Traits, server: s, provider: provider,
 		wake: make(chan struct{}, 1), done: make(chan struct{}), busy: make(chan struct{}, 1),
-		repairs: map[providers.Key][]time.Time{}, turned: make(chan struct{}),
+		repairs: map[providers.Key][]time.Time{}, turned: make(chan struct{}), born: time.Now(),
 	}
 	m.alone.Store(len(t.Servers) == 1)
 	m.eye = newEye(m)
@@ -213,7 +218,7 @@ const idle = time.Hour
 func (m *member) due(now time.Time) (bool, time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.stopped || !m.known || m.kept.Disabled != nil || m.p.held.Load() || m.circuit.Spent() {
+	if m.stopped || !m.known || m.kept.Disabled != nil || m.halted() || m.circuit.Spent() {
 		return false, idle
 	}
 	if at := later(m.st.retry, m.circuit.Next()); at.After(now) {
@@ -223,8 +228,10 @@ func (m *member) due(now time.Time) (bool, time.Duration) {
 		return true, 0
 	}
 	next := m.target.Reconcile.Next(m.st.compared)
-	if again := m.repairAgain(); !again.IsZero() && again.Before(next) {
-		next = again
+	for _, again := range []time.Time{m.repairAgain(), m.lookAgain()} {
+		if !again.IsZero() && again.Before(next) {
+			next = again
+		}
 	}
 	if !next.After(now) {
 		return true, 0

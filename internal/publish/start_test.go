@@ -119,6 +119,7 @@ func TestKilledAtEachCall(t *testing.T) {
 					for name, want := range map[string][]netip.Addr{"app": {a2}, "www": {a2}, "new": {a1}, "gone": nil, "printer": {alien}} {
 						w.holds(name, want...)
 					}
+					w.told() // what we wrote ourselves is nobody's hand
 					w.close()
 				})
 			}

@@ -19,6 +19,7 @@ const (
 	Disabled State = "disabled"
 	DryRun   State = "dry_run"
 	Waiting  State = "waiting"
+	OnHold   State = "held" // its site cannot be seen, and nothing is sent (E8)
 )
 
 // View is what is known of a server of a target.
@@ -101,6 +102,8 @@ func (m *member) state() State {
 		return Disabled
 	case !m.known:
 		return Waiting
+	case m.halted():
+		return OnHold
 	case m.st.err != nil && m.st.class == providers.Denied:
 		return Denied
 	case m.st.err != nil:

@@ -74,9 +74,12 @@ func (h *Handler) card(v *visit, s *sites.SiteView) card {
 	case sites.SiteIsDown:
 		c.Sign, c.Trouble = sign{"held", "cannot be seen", Held}, 3
 	case sites.SiteResolverDown:
-		c.Sign, c.Trouble = sign{"failing", "resolver silent", Watch}, 2
+		c.Sign, c.Trouble = sign{"failing", "resolver fails", Watch}, 2
 	case sites.SiteIsUp:
 		c.Sign = sign{"up", "seen", Calm}
+		if s.Unjudged {
+			c.Sign, c.Trouble = sign{"failing", "cannot be judged", Watch}, 2
+		}
 	}
 	for i := range s.Pools {
 		p := poolCard{PoolView: s.Pools[i], Site: s.Name, Tone: Calm, CanAct: c.CanAct, Base: c.Base, Now: v.now}
