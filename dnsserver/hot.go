@@ -63,16 +63,16 @@ func (w *worker) hot(dst []byte, tcp bool) int {
 		return 0
 	}
 	copy(dst[headerLen:], q.msg[headerLen:q.end])
-	w.proves = q.do && w.snap.signs
+	w.proves, w.late = q.do && w.snap.signs, false
 	if w.proves {
 		w.now = w.server.signTime()
 	}
 	rcode, aa, ok := w.follow(step{n, exact, headerLen, q.nameLen})
 	if !ok || r.full {
-		if ok && w.proves && !tcp {
+		if ok && w.late {
 			return w.cutOff(dst, rcode, aa)
 		}
-		return 0
+		return 0 // where names are compressed further, it may fit
 	}
 	return w.seal(dst, rcode, aa, r.n)
 }

@@ -11,6 +11,7 @@ import (
 // with DNSSEC, where one of the zones is signed.
 type proving struct {
 	proves bool
+	late   bool   // something is not signed now, because too much is
 	owner  []byte // the name at hand in lower case
 	pos    int    // where it lies in the message
 	now    int64  // Unix seconds
@@ -59,7 +60,7 @@ func (w *worker) find(z *zone, kept *proofCache, k *proofKey, records func() []d
 	}
 	if !w.signs.begin(kept == z.signer.made) {
 		w.count.deferred.Add(1)
-		w.out.full = true
+		w.out.full, w.late = true, true
 		return nil
 	}
 	defer w.signs.end()
