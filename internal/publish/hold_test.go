@@ -144,7 +144,7 @@ func TestAnOrderGoesThrough(t *testing.T) {
 		w.p.Want("router", names("app", a1))
 		sleep(time.Hour)
 		w.holds("app", a2)
-		if err := w.p.Enable(w.t.Context(), "router"); err != nil {
+		if _, err := w.p.Enable(w.t.Context(), "router"); err != nil {
 			t.Fatal(err)
 		}
 		sleep(time.Second)

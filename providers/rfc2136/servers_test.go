@@ -36,7 +36,7 @@ ns.cut A 10.9.9.6
 // server is a kind of server from Debian's packages.
 type server struct {
 	name  string
-	start func(t *testing.T, addr netip.AddrPort)
+	start func(t testing.TB, addr netip.AddrPort)
 	// mayNot is how it says that a known key has no right.
 	mayNot providers.Class
 }
@@ -46,7 +46,7 @@ func servers() []server {
 }
 
 // begin starts a server and waits until it answers.
-func (s server) begin(t *testing.T) Config {
+func (s server) begin(t testing.TB) Config {
 	t.Helper()
 	addr := daemontest.Addr(t)
 	s.start(t, addr)
@@ -62,7 +62,7 @@ func (s server) begin(t *testing.T) Config {
 	}
 }
 
-func startBIND(t *testing.T, addr netip.AddrPort) {
+func startBIND(t testing.TB, addr netip.AddrPort) {
 	t.Helper()
 	dir := t.TempDir()
 	daemontest.File(t, filepath.Join(dir, "zone"), zoneText)
@@ -84,7 +84,7 @@ zone %[6]q { type primary; file "zone"; allow-update { key %[4]q; }; };
 `, dir, addr.Addr(), addr.Port(), testKey, testSecret, testZone)))
 }
 
-func startKnot(t *testing.T, addr netip.AddrPort) {
+func startKnot(t testing.TB, addr netip.AddrPort) {
 	t.Helper()
 	dir := t.TempDir()
 	daemontest.File(t, filepath.Join(dir, "zone"), zoneText)
