@@ -20,7 +20,7 @@ type said struct {
 
 // saidOf gives what is said of a kind; false for one that nothing is said of.
 func saidOf(k sites.Kind) (said, bool) {
-	for _, of := range []func(sites.Kind) (said, bool){saidOfNodes, saidOfSites, saidOfPools, saidOfTargets, saidOfOurselves} {
+	for _, of := range []func(sites.Kind) (said, bool){saidOfNodes, saidOfProbes, saidOfSites, saidOfPools, saidOfTargets, saidOfOurselves} {
 		if s, ok := of(k); ok {
 			return s, true
 		}
@@ -45,6 +45,23 @@ func saidOfNodes(k sites.Kind) (said, bool) {
 		s.when, s.end = "A node has not answered for its threshold while its site is seen, whether DNS moves by that or not.", sites.NodeOnline
 	case sites.NodeOnline:
 		s.when = "A node that was told to be offline answers again."
+	case sites.QuarantineStarted:
+		s.when, s.end = "A node went out too often, and stays out for longer (N11).", sites.QuarantineEnded
+	case sites.QuarantineEnded:
+		s.when = "It may come back."
+	case sites.DrillStarted:
+		s.when, s.end = "An operator has a node treated as not answering (C6).", sites.DrillEnded
+	case sites.DrillEnded:
+		s.when = "The drill is over."
+	default:
+		return said{}, false
+	}
+	return s, true
+}
+
+func saidOfProbes(k sites.Kind) (said, bool) {
+	s := said{fields: "site, node"}
+	switch k {
 	case sites.ProbeNeverUp:
 		s.when, s.end = "A probe has not succeeded once in a threshold since it was configured (O2).", sites.ProbeRecovered
 	case sites.ProbeFailed:
@@ -59,14 +76,6 @@ func saidOfNodes(k sites.Kind) (said, bool) {
 		s.when, s.fields, s.end = "A site, or a node, cannot be judged for a reason of the controller's own: no route, no right, no descriptor (N14).", "site, or site and node", sites.Judged
 	case sites.Judged:
 		s.when, s.fields = "It can be judged again.", "site, or site and node"
-	case sites.QuarantineStarted:
-		s.when, s.end = "A node went out too often, and stays out for longer (N11).", sites.QuarantineEnded
-	case sites.QuarantineEnded:
-		s.when = "It may come back."
-	case sites.DrillStarted:
-		s.when, s.end = "An operator has a node treated as not answering (C6).", sites.DrillEnded
-	case sites.DrillEnded:
-		s.when = "The drill is over."
 	case sites.CertificateExpiring:
 		s.when, s.end = "A certificate that a probe was shown ends soon; again when it is sooner.", sites.CertificateRenewed
 	case sites.CertificateRenewed:
