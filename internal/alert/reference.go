@@ -20,7 +20,7 @@ type said struct {
 
 // saidOf gives what is said of a kind; false for one that nothing is said of.
 func saidOf(k sites.Kind) (said, bool) {
-	for _, of := range []func(sites.Kind) (said, bool){saidOfNodes, saidOfSites, saidOfPools, saidOfTargets, saidOfOurselves} {
+	for _, of := range []func(sites.Kind) (said, bool){saidOfNodes, saidOfProbes, saidOfSites, saidOfPools, saidOfTargets, saidOfOurselves} {
 		if s, ok := of(k); ok {
 			return s, true
 		}
@@ -45,6 +45,23 @@ func saidOfNodes(k sites.Kind) (said, bool) {
 		s.when, s.end = "A node has not answered for its threshold while its site is seen, whether DNS moves by that or not.", sites.NodeOnline
 	case sites.NodeOnline:
 		s.when = "A node that was told to be offline answers again."
+	case sites.QuarantineStarted:
+		s.when, s.end = "A node went out too often, and stays out for longer (N11).", sites.QuarantineEnded
+	case sites.QuarantineEnded:
+		s.when = "It may come back."
+	case sites.DrillStarted:
+		s.when, s.end = "An operator has a node treated as not answering (C6).", sites.DrillEnded
+	case sites.DrillEnded:
+		s.when = "The drill is over."
+	default:
+		return said{}, false
+	}
+	return s, true
+}
+
+func saidOfProbes(k sites.Kind) (said, bool) {
+	s := said{fields: "site, node"}
+	switch k {
 	case sites.ProbeNeverUp:
 		s.when, s.end = "A probe has not succeeded once in a threshold since it was configured (O2).", sites.ProbeRecovered
 	case sites.ProbeFailed:
@@ -55,14 +72,10 @@ func saidOfNodes(k sites.Kind) (said, bool) {
 		s.when, s.end = "The probes of a node have given no result for three intervals: it is held as it is (S5).", sites.ProbeFresh
 	case sites.ProbeFresh:
 		s.when = "They give results again."
-	case sites.QuarantineStarted:
-		s.when, s.end = "A node went out too often, and stays out for longer (N11).", sites.QuarantineEnded
-	case sites.QuarantineEnded:
-		s.when = "It may come back."
-	case sites.DrillStarted:
-		s.when, s.end = "An operator has a node treated as not answering (C6).", sites.DrillEnded
-	case sites.DrillEnded:
-		s.when = "The drill is over."
+	case sites.Unjudged:
+		s.when, s.fields, s.end = "A site, or a node, cannot be judged for a reason of the controller's own: no route, no right, no descriptor (N14).", "site, or site and node", sites.Judged
+	case sites.Judged:
+		s.when, s.fields = "It can be judged again.", "site, or site and node"
 	case sites.CertificateExpiring:
 		s.when, s.end = "A certificate that a probe was shown ends soon; again when it is sooner.", sites.CertificateRenewed
 	case sites.CertificateRenewed:
@@ -81,7 +94,7 @@ func saidOfSites(k sites.Kind) (said, bool) {
 	case sites.SiteUp:
 		s.when = "A site that could not be seen is seen again."
 	case sites.ResolverDown:
-		s.when, s.end = "All witnesses of a site are silent while nodes of it answer: its failover is suspended (N3).", sites.ResolverUp
+		s.when, s.end = "All witnesses of a site are silent, or answer otherwise, while nodes of it answer: its failover is suspended (N3).", sites.ResolverUp
 	case sites.ResolverUp:
 		s.when = "A witness of it answers again."
 	case sites.ControllerIsolated:
@@ -143,7 +156,7 @@ func saidOfTargets(k sites.Kind) (said, bool) {
 	case sites.PublishVisible:
 		s.when = "It gives it."
 	case sites.InstanceConflict:
-		s.when, s.end = "Another controller with the same `instance` writes to a target.", sites.InstanceConflictEnded
+		s.when, s.end = "Something keeps changing what is written to a target: another controller with the same `instance`, a script, a hand.", sites.InstanceConflictEnded
 	case sites.InstanceConflictEnded:
 		s.when = "It does so no more."
 	default:
@@ -167,6 +180,8 @@ func saidOfOurselves(k sites.Kind) (said, bool) {
 		s.when, s.end = "The state cannot be stored (S1).", sites.StoreRecovered
 	case sites.StoreRecovered:
 		s.when = "It can be stored again."
+	case sites.KeyReplaced:
+		s.when = "The key that signed a zone is gone, and another was made at the start."
 	case sites.AlertFailed:
 		s.when, s.fields, s.end = "A channel has taken no message for `fallback_after`.", "part", sites.AlertRecovered
 	case sites.AlertRecovered:
@@ -197,6 +212,7 @@ func fieldOf(name string) string {
 		"part":     "the alert channel or the action",
 		"text":     "what happened and why, for people; it may be worded otherwise in later versions",
 		"resolves": "the `id` of the event that this one ends",
+		"anew":     "true where an operator's order takes the place of the one that `resolves` names, which did not end",
 		"drill":    "true where it is part of a drill",
 		"by":       "who gave the command",
 		"reason":   "why, as they said",
