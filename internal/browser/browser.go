@@ -217,12 +217,6 @@ func (b *Tab) Slow(times float64) {
 	call(b, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: times})
 }
 
-// Press sends a key to what has the focus, such as "ArrowLeft".
-func (b *Tab) Press(key string) {
-	b.t.Helper()
-	Eval[int](b, fmt.Sprintf(`(document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: %q, bubbles: true, cancelable: true})), 0)`, key))
-}
-
 // Axe fails the test for everything that axe finds.
 func (b *Tab) Axe(name string) { b.t.Helper(); b.axe(name, "{}") }
 

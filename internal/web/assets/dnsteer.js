@@ -22,6 +22,8 @@
   // What somebody reads or fills in is not taken from under their hands.
   const frozen = () => document.querySelector("#main form.order, #main .done, #main .probed, #main [role=alert], #main .certificate");
 
+  const busy = () => frozen() || document.querySelector("dialog[open]") || document.activeElement?.closest(".strip, select, #main input");
+
   const tick = () => {
     const now = new Date();
     for (const e of document.querySelectorAll("[data-since]")) e.textContent = span((now - new Date(e.dataset.since)) / 1000);
@@ -45,7 +47,7 @@
 
   // One fetch at a time, at most one a second.
   const refresh = () => {
-    if (document.hidden || frozen() || document.querySelector("dialog[open]") || document.activeElement?.closest(".strip, select, #main input")) return;
+    if (document.hidden || busy()) return;
     const now = Date.now();
     if (now - asked < 1000) {
       waiting ||= setTimeout(() => { waiting = 0; refresh(); }, 1000 - (now - asked));
@@ -61,6 +63,7 @@
   document.body.addEventListener("htmx:beforeSwap", (e) => {
     if (e.detail.elt.id !== "main") return;
     if (new URL(e.detail.xhr.responseURL).pathname !== location.pathname) { e.detail.shouldSwap = false; location.reload(); }
+    if (busy()) e.detail.shouldSwap = false; // since it was asked for
     open = [...document.querySelectorAll("#main details[open][id]")].map((d) => d.id);
   });
   document.body.addEventListener("htmx:afterSwap", () => {
