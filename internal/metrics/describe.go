@@ -158,9 +158,6 @@ scrape_configs:
     static_configs: [{targets: ["dnsteer.example.lan:8053"]}]
 ` + "```" + `
 
-The token is that of ` + "`http.metrics`" + `, or one of a viewer. As long as there are neither that
-nor users nor tokens, whatever asks from the same machine needs none.
-
 [deploy/prometheus/dnsteer.rules.yml](../deploy/prometheus/dnsteer.rules.yml) has alert
 rules, [deploy/grafana/dnsteer.json](../deploy/grafana/dnsteer.json) a dashboard. An alert
 on ` + "`up == 0`" + ` is the one that dnsteer cannot raise by itself.
