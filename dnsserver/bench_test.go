@@ -9,7 +9,7 @@ import (
 )
 
 // benchServer has n names under failover and n static ones.
-func benchServer(b *testing.B, n int) *Server {
+func benchServer(b testing.TB, n int) *Server {
 	b.Helper()
 	cfg := lanConfig(b)
 	for i := range n {

@@ -42,7 +42,9 @@ type counters struct {
 	slipped   atomic.Uint64
 	deferred  atomic.Uint64
 	unlogged  atomic.Uint64
-	_         [64]byte // keeps workers off each other's cache lines
+	took      [len(tookBounds) + 1]atomic.Uint64
+	tookSum   atomic.Uint64 // nanoseconds
+	_         [64]byte      // keeps workers off each other's cache lines
 }
 
 func (c *counters) reply(rcode int) { c.replies[rcode].Add(1) }
@@ -97,6 +99,8 @@ type Transport struct {
 	Deferred uint64
 	// Unlogged counts queries that the query log had no time for.
 	Unlogged uint64
+	// Took is how long answering took, of one message in [TookEvery].
+	Took Took
 }
 
 // Source is a client and how often it asked, give or take those that it pushed
@@ -148,6 +152,7 @@ func sum(all []*counters) (t Transport, unmatched uint64) {
 		t.Slipped += c.slipped.Load()
 		t.Deferred += c.deferred.Load()
 		t.Unlogged += c.unlogged.Load()
+		t.Took.add(c)
 		unmatched += c.unmatched.Load()
 	}
 	return t, unmatched

@@ -160,6 +160,8 @@ type Reply struct {
 	// Text says what was done and what was left out, or why it was refused and
 	// what the ways out are.
 	Text string
+	// Forceable: the same command would have been carried out with Force.
+	Forceable bool
 }
 
 // Effects is what a Step asks of its owner. Its slices are valid until the

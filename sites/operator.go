@@ -68,6 +68,13 @@ func refuse(format string, args ...any) Reply {
 	return Reply{Refused: true, Text: fmt.Sprintf(format, args...)}
 }
 
+// unforced refuses what Force would have had done.
+func unforced(format string, args ...any) Reply {
+	r := refuse(format, args...)
+	r.Forceable = true
+	return r
+}
+
 // takeOut begins maintenance, or disables (N7, N8), unless that would leave a
 // pool without a node (C4).
 func (m *Machine) takeOut(s *site, nodes []*node, c *Command) Reply {
@@ -75,7 +82,7 @@ func (m *Machine) takeOut(s *site, nodes []*node, c *Command) Reply {
 		return refuse("Name the node to disable: %s.", s.nodeNames())
 	}
 	if why := m.wouldEmpty(s, nodes); why != "" && !c.Force {
-		return refuse("Refused: %s. Give the site an emergency_site, wait until another node answers, or use --force.", why)
+		return unforced("Refused: %s. Give the site an emergency_site, wait until another node answers, or use --force.", why)
 	}
 	hold := Hold{By: c.By, Reason: c.Reason, Since: m.now.Wall}
 	hold.last(c.For, m.now)

@@ -123,6 +123,8 @@ type NodeView struct {
 	// in sight.
 	Next  time.Time  `json:"next,omitzero"`
 	Lines []LineView `json:"lines"`
+	// Timeout is after what time a probe of it has failed.
+	Timeout time.Duration `json:"timeout_ns"`
 	// Figures of its work, where a probe finds them out.
 	Figures *Figures `json:"figures,omitempty"`
 }
@@ -196,7 +198,7 @@ func (m *Machine) View() []SiteView {
 func (m *Machine) viewNode(n *node) NodeView {
 	v := NodeView{
 		Name: n.Name, Word: n.word(), Measured: n.measured(), Answers: !n.disabled() && n.answers(), Addresses: n.answered(),
-		Ordered: copied(n.ordered()), Drill: copied(n.Drill), Quarantine: n.Quarantine != 0,
+		Timeout: n.cfg.Timeout, Ordered: copied(n.ordered()), Drill: copied(n.Drill), Quarantine: n.Quarantine != 0,
 		Explain: m.ExplainNode(n.site.Name + "/" + n.Name),
 	}
 	if f := n.figures(m.now.Boot); !f.none() {

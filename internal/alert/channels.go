@@ -55,6 +55,8 @@ func (e *Engine) restore(stored map[string][]byte) {
 				fail(key, err)
 			}
 			e.failed[rest] = id
+		case strings.HasPrefix(key, pastKey):
+			e.recall(key, value, fail)
 		case strings.HasPrefix(key, queueKey):
 			d := &delivery{}
 			name, _, _ := strings.Cut(strings.TrimPrefix(key, queueKey), "/")
@@ -87,6 +89,9 @@ func (e *Engine) newBox(c Channel) *outbox {
 func (e *Engine) gone(channel string, d *delivery, why error) {
 	e.mu.Lock()
 	e.left[deliveryKey(channel, d.Seq)] = nil
+	if why == nil {
+		e.remember(channel, []*delivery{d}, "")
+	}
 	e.mu.Unlock()
 	if why != nil {
 		e.tellDropped(channel, []*delivery{d}, why.Error())
@@ -101,6 +106,9 @@ func (e *Engine) tellDropped(channel string, list []*delivery, why string) {
 	}
 	now := time.Now()
 	e.mu.Lock()
+	if e.boxes[channel] != nil { // else it is configured no more
+		e.remember(channel, list, why)
+	}
 	quiet := now.Sub(e.droppedAt[channel]) < tellDrops
 	if !quiet {
 		e.droppedAt[channel] = now
@@ -175,7 +183,8 @@ func (e *Engine) closeBoxes(cfg *Config) {
 			orphans = append(orphans, o)
 			delete(e.boxes, name)
 			delete(e.failed, name)
-			e.left[failedKey+name] = nil
+			delete(e.past, name)
+			e.left[failedKey+name], e.left[pastKey+name] = nil, nil
 		}
 	}
 	e.mu.Unlock()

@@ -49,7 +49,7 @@ func nodeWords(k sites.Kind) (words, bool) {
 		w.alone = "Nothing of it is moved by an outage: it is this machine that cannot ask, so failover is suspended there."
 		w.command = "dnsteer status"
 	case sites.CertificateExpiring:
-		w.alone = "Nothing was moved: a certificate that runs out is renewed on the node, not by DNS."
+		w.alone = "Nothing was moved: a certificate that runs out is renewed where it stands, not by DNS."
 	case sites.QuarantineStarted:
 		w.alone = "The node stays out of DNS although it answers: it has come and gone too often."
 		w.command = "dnsteer failback {site}"

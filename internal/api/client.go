@@ -113,7 +113,7 @@ func (c *Client) Command(ctx context.Context, cmd sites.Command) (sites.Reply, e
 	var reply CommandReply
 	err = c.do(ctx, http.MethodPost, "/api/v1/commands", body, &reply)
 	if p, ok := errors.AsType[*Problem](err); ok && p.Status == http.StatusConflict {
-		return sites.Reply{Refused: true, Text: p.Detail}, nil
+		return sites.Reply{Refused: true, Text: p.Detail, Forceable: p.Forceable}, nil
 	}
 	return sites.Reply{Text: reply.Text}, err
 }

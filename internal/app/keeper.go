@@ -32,6 +32,9 @@ type keeper struct {
 	// failed and rejected are the events of their kinds that nothing has
 	// resolved yet; 0 for none.
 	failed, rejected uint64
+	// expiring is the one about the certificate of the HTTP listener; the zero event
+	// for none.
+	expiring sites.Event
 
 	mu sync.Mutex
 	// failing: a store_failed was told, or is about to be. err is what keeps
@@ -159,6 +162,14 @@ func (k *keeper) note(events []sites.Event) {
 			k.rejected = e.ID
 		case sites.ConfigReloaded:
 			k.rejected = 0
+		case sites.CertificateExpiring:
+			if e.Site == "" {
+				k.expiring = *e
+			}
+		case sites.CertificateRenewed:
+			if e.Site == "" {
+				k.expiring = sites.Event{}
+			}
 		default:
 		}
 	}

@@ -190,6 +190,7 @@ func (a *App) swap(cfg *config.Config, names *renaming, targets *publish.Change,
 	for _, e := range noteKeys(a.names.kept, a.keeper.values, cfg.KeyFolder()) {
 		a.loop.happened(e)
 	}
+	a.judgeCertificate()
 }
 
 // reject tells that a configuration was refused, once for the same fault, and

@@ -46,7 +46,7 @@ func (a *App) serve(ctx context.Context, found start) error {
 	a.track()
 	a.loop.begin(deciding)
 	cfg := a.cfg.Load()
-	for _, part := range []func(context.Context){a.watch, a.housekeeping, a.guardState, a.keepConfigs, a.watchdog, a.alerts.Run} {
+	for _, part := range []func(context.Context){a.watch, a.housekeeping, a.guardState, a.keepConfigs, a.watchdog, a.alerts.Run, a.see, a.certificates} {
 		a.beside.Go(func() { part(life) })
 	}
 	a.beside.Go(func() { a.settle(found) })

@@ -43,6 +43,7 @@ func (a *App) Status(ctx context.Context) (api.Status, error) {
 	st.DNS = a.names.status()
 	st.HTTP = a.webStatus(cfg)
 	st.Alerts = summary(a.alerts.Status())
+	st.Resolved = a.seen.views()
 	st.Problems = problems(&st)
 	return st, nil
 }

@@ -55,6 +55,12 @@ func targetView(v *publish.View) api.TargetView {
 	for _, text := range v.Problems {
 		t.Findings = append(t.Findings, api.TargetFinding{Severity: sites.Warning, Text: text})
 	}
+	for _, e := range v.Foreign {
+		t.Foreign = append(t.Foreign, api.TargetForeign{Name: e.Name, Type: e.Key().Type(), Address: e.Addr.String(), Text: e.Text})
+	}
+	if t.Strangers = v.Strangers; v.Ordered != nil {
+		t.Disabled = &api.TargetOrder{By: v.Ordered.By, Reason: v.Ordered.Reason, Since: v.Ordered.Since}
+	}
 	for _, h := range v.Plan.Held {
 		severity := sites.Warning
 		if h.By == "delete_guard" { // it waits for an operator

@@ -38,6 +38,19 @@ func (r *reading) flag(m metric, yes bool, labels ...string) {
 	r.put(m, value, labels...)
 }
 
+// took puts the times of one transport.
+func (r *reading) took(t *dnsserver.Took, transport string) {
+	buckets := make(map[float64]uint64, len(t.Within))
+	for d, n := range t.Within {
+		buckets[d.Seconds()] = n
+	}
+	one, err := prometheus.NewConstHistogram(r.set.descs[dnsTook], t.Count, t.Sum.Seconds(), buckets, transport)
+	if err != nil {
+		one = prometheus.NewInvalidMetric(r.set.descs[dnsTook], err)
+	}
+	r.ch <- one
+}
+
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 func (r *reading) controller(st *api.Status) {
@@ -151,6 +164,7 @@ func (r *reading) dns(stats *dnsserver.Stats, st *api.DNSStatus) {
 		for rcode, n := range t.Responses {
 			r.put(dnsResponses, float64(n), transport, rcode)
 		}
+		r.took(&t.Took, transport)
 		for why, n := range t.Dropped {
 			r.put(dnsDropped, float64(n), transport, why)
 		}

@@ -212,7 +212,7 @@ func (d *demo) config() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `instance: demo
 state: {path: %q}
-http: {listen: %q, without_login: operator}
+http: {listen: %q, without_login: admin}
 dns:
   listen: [%q]
   default_site: berlin
