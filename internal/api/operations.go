@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ func operations() map[string]operation {
 		summary: "Have the configuration read again; it is taken wholly or not at all.",
 		reply:   ReloadReport{}, problems: []int{unprocessable},
 	}
-	return map[string]operation{
+	all := map[string]operation{
 		"GET /api/v1/status": {summary: "Everything that is known now, what is wrong first.", reply: Status{}},
 		"GET /api/v1/explain": {
 			summary: "Why something is answered as it is, and what happens next.", reply: Explanation{},
@@ -99,19 +100,6 @@ func operations() map[string]operation {
 			summary: "Send a test message and show the dialogue.", reply: AlertTests{}, problems: []int{bad, missing},
 			params: []parameter{query("channel", "Only this channel.")},
 		},
-		"GET /api/v1/targets": {summary: "What is known of each server of each target.", reply: TargetList{}},
-		"GET /api/v1/targets/plan": {
-			summary: "List what the targets hold now and say what a push would change; nothing is changed.", reply: PlanList{},
-			params: []parameter{query("target", "Only this target.")}, problems: []int{bad, missing},
-		},
-		"POST /api/v1/targets/{name}": {
-			summary: "Disable, enable or purge a target, or take over records that it has.", body: TargetRequest{}, reply: TargetReply{},
-			params: []parameter{inPath("name", "The target's name.")}, problems: []int{bad, missing, conflict, large, media, unprocessable},
-		},
-		"GET /api/v1/targets/{name}/certificates": {
-			summary: "Have a target's servers show their certificates, for the line of the configuration that pins them; nothing else is sent to them.",
-			reply:   CertificateList{}, params: []parameter{inPath("name", "The target's name.")}, problems: []int{missing},
-		},
 		"POST /api/v1/heartbeat/{site}/{node}": {
 			summary: "A node reports that it lives, with the bearer token of its heartbeat probe, and how much it does.", body: probes.Report{},
 			params: []parameter{site, node}, problems: []int{bad, http.StatusUnauthorized, missing, large, http.StatusTooManyRequests},
@@ -130,6 +118,29 @@ func operations() map[string]operation {
 		},
 		"GET /api/v1/session":      {summary: "Who asks, and what they may do.", reply: SessionView{}},
 		"GET /api/v1/openapi.json": {summary: "This document.", reply: object{}},
+	}
+	maps.Copy(all, targetOperations())
+	return all
+}
+
+// targetOperations describes the routes of targets.
+func targetOperations() map[string]operation {
+	const bad, missing, conflict = http.StatusBadRequest, http.StatusNotFound, http.StatusConflict
+	name := inPath("name", "The target's name.")
+	return map[string]operation{
+		"GET /api/v1/targets": {summary: "What is known of each server of each target.", reply: TargetList{}},
+		"GET /api/v1/targets/plan": {
+			summary: "List what the targets hold now and say what a push would change; nothing is changed.", reply: PlanList{},
+			params: []parameter{query("target", "Only this target.")}, problems: []int{bad, missing},
+		},
+		"POST /api/v1/targets/{name}": {
+			summary: "Disable, enable or purge a target, or take over records that it has.", body: TargetRequest{}, reply: TargetReply{},
+			params: []parameter{name}, problems: []int{bad, missing, conflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity},
+		},
+		"GET /api/v1/targets/{name}/certificates": {
+			summary: "Have a target's servers show their certificates, for the line of the configuration that pins them; nothing else is sent to them.",
+			reply:   CertificateList{}, params: []parameter{name}, problems: []int{missing},
+		},
 	}
 }
 

@@ -58,7 +58,7 @@ const certificateTime = "2006-01-02 15:04:05 UTC"
 func expiryText(ends, now time.Time) string {
 	const day = 24 * time.Hour
 	left := ends.Sub(now)
-	when := ""
+	var when string
 	switch {
 	case ends.IsZero() || left > 21*day:
 		return ""
