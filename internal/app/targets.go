@@ -142,7 +142,7 @@ func (a *App) targetsOf(cfg *config.Config) []publish.Target {
 		}
 		for _, server := range connect.Servers(c) {
 			t.Traits = server.Traits
-			t.Servers = append(t.Servers, publish.Server{Name: server.Name, Connect: server.Connect, Config: server.Config})
+			t.Servers = append(t.Servers, publish.Server{Name: server.Name, Connect: server.Connect, Config: server.Config, Login: server.Login})
 		}
 		if a.opt.provider != nil {
 			a.opt.provider(&t)
