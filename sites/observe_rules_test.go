@@ -181,6 +181,20 @@ func TestO3Resolvers(t *testing.T) {
 				75s texts`,
 			want: `berlin cannot be seen since 12:01:13 UTC: its resolver gives wrong answers, and none of its nodes answers (answers 198.51.100.7, which is none of the expected addresses). Its DNS is left alone: our own line is the likeliest cause.`,
 		},
+		{
+			name: "and where the nodes are back, nobody is told that they are not",
+			in: `60s down berlin
+				60s down hamburg
+				90s up berlin
+				90s up hamburg
+				90s wrong berlin resolver 10.1.0.1
+				120s texts
+				120s explain site berlin`,
+			want: `The controller sees none of its 2 sites: it is the one that is cut off. No outage moves anything, and nothing is sent to targets by itself, until it sees a site again.
+				The controller is no longer cut off: it sees hamburg. Nothing was moved meanwhile.
+				berlin cannot be seen since 12:01:13 UTC: its nodes answer again, but its resolver gives wrong answers (answers 198.51.100.7, which is none of the expected addresses). Its DNS is left alone until its resolver answers as it should.
+				berlin cannot be seen since 12:01:13 UTC. Its DNS is left alone until its resolver answers as it should.`,
+		},
 	})
 }
 
