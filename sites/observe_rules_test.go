@@ -147,7 +147,8 @@ func TestO3Resolvers(t *testing.T) {
 				100s see berlin/a, site berlin`,
 			want: `berlin/a=out
 				site berlin=up`,
-		}, {
+		},
+		{
 			name: "both silent",
 			cfg:  two,
 			in: `60s down berlin resolver 10.1.0.1
@@ -159,7 +160,8 @@ func TestO3Resolvers(t *testing.T) {
 			want: `site berlin=up
 				The resolver of berlin has not answered for 10s (connection refused), its nodes do. Failover of this site is suspended until it answers.
 				berlin/a=failing`,
-		}, {
+		},
+		{
 			name: "one that answers otherwise: no silence is told of",
 			in: `60s wrong berlin resolver 10.1.0.1
 				65s down berlin/a
@@ -173,7 +175,8 @@ func TestO3Resolvers(t *testing.T) {
 				berlin/a has not answered for 12s (connection refused). The resolver 10.1.0.1 does not answer as it should, so its clock stands still and it stays in DNS until that is otherwise (then 30s are left).
 				The resolver of berlin has given wrong answers for 10s (answers 198.51.100.7, which is none of the expected addresses), its nodes answer. Failover of this site is suspended until it gives the right one.
 				The resolver of berlin answers as it should again after 20s: failover of this site works again.`,
-		}, {
+		},
+		{
 			name: "nor where the nodes are silent",
 			in: `60s wrong berlin resolver 10.1.0.1
 				60s down berlin/a

@@ -44,8 +44,8 @@ type member struct {
 	turned    chan struct{} // is closed when the next round has ended
 	repairs   map[providers.Key][]time.Time
 	born      time.Time
-	lookUntil time.Time   // it was found changed, and is looked at again until then
-	doubted   time.Time   // when an answer last led to a comparison
+	lookUntil time.Time // it was found changed, and is looked at again until then
+	doubted   time.Time // when an answer last led to a comparison
 	// unsure: it is held, and to be read because of an answer; otherwise are the
 	// RRsets that were then read to be other than they should be.
 	unsure    bool
