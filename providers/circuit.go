@@ -65,6 +65,10 @@ func (c *Circuit) Next() time.Time {
 	return c.next
 }
 
+// Refused is the error that a call would have now because the credentials were
+// refused; nil if it would be made.
+func (c *Circuit) Refused() error { return c.refused(time.Now()) }
+
 // Retry lets the credentials be tried again, as soon as the server takes that
 // for no attack.
 func (c *Circuit) Retry() {

@@ -147,7 +147,8 @@ func TestO3Resolvers(t *testing.T) {
 				100s see berlin/a, site berlin`,
 			want: `berlin/a=out
 				site berlin=up`,
-		}, {
+		},
+		{
 			name: "both silent",
 			cfg:  two,
 			in: `60s down berlin resolver 10.1.0.1
@@ -159,7 +160,8 @@ func TestO3Resolvers(t *testing.T) {
 			want: `site berlin=up
 				The resolver of berlin has not answered for 10s (connection refused), its nodes do. Failover of this site is suspended until it answers.
 				berlin/a=failing`,
-		}, {
+		},
+		{
 			name: "one that answers otherwise: no silence is told of",
 			in: `60s wrong berlin resolver 10.1.0.1
 				65s down berlin/a
@@ -173,13 +175,28 @@ func TestO3Resolvers(t *testing.T) {
 				berlin/a has not answered for 12s (connection refused). The resolver 10.1.0.1 does not answer as it should, so its clock stands still and it stays in DNS until that is otherwise (then 30s are left).
 				The resolver of berlin has given wrong answers for 10s (answers 198.51.100.7, which is none of the expected addresses), its nodes answer. Failover of this site is suspended until it gives the right one.
 				The resolver of berlin answers as it should again after 20s: failover of this site works again.`,
-		}, {
+		},
+		{
 			name: "nor where the nodes are silent",
 			in: `60s wrong berlin resolver 10.1.0.1
 				60s down berlin/a
 				60s down berlin/b
 				75s texts`,
 			want: `berlin cannot be seen since 12:01:13 UTC: its resolver gives wrong answers, and none of its nodes answers (answers 198.51.100.7, which is none of the expected addresses). Its DNS is left alone: our own line is the likeliest cause.`,
+		},
+		{
+			name: "and where the nodes are back, nobody is told that they are not",
+			in: `60s down berlin
+				60s down hamburg
+				90s up berlin
+				90s up hamburg
+				90s wrong berlin resolver 10.1.0.1
+				120s texts
+				120s explain site berlin`,
+			want: `The controller sees none of its 2 sites: it is the one that is cut off. No outage moves anything, and nothing is sent to targets by itself, until it sees a site again.
+				The controller is no longer cut off: it sees hamburg. Nothing was moved meanwhile.
+				berlin cannot be seen since 12:01:13 UTC: its nodes answer again, but its resolver gives wrong answers (answers 198.51.100.7, which is none of the expected addresses). Its DNS is left alone until its resolver answers as it should.
+				berlin cannot be seen since 12:01:13 UTC. Its DNS is left alone until its resolver answers as it should.`,
 		},
 	})
 }

@@ -220,6 +220,8 @@ func (k *keyer) value(x reflect.Value) {
 		k.put(x.Int())
 	case reflect.Uint8, reflect.Uint16, reflect.Uint32:
 		k.put(int64(x.Uint()))
+	case reflect.Uint64: // events' numbers, one for each family
+		k.put(b2i(x.Uint() != 0))
 	default:
 		panic("a field of the kind " + x.Kind().String() + " has no key")
 	}

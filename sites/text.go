@@ -152,16 +152,38 @@ func (m *Machine) resolverUpText(s *site, since time.Time) string {
 }
 
 func (m *Machine) siteDownText(s *site) string {
-	how := "neither its resolver nor any of its nodes answers"
-	if s.answersWrong() {
+	how, cause := "neither its resolver nor any of its nodes answers", leftAsItIs
+	switch wrong, nodes := s.answersWrong(), s.anyNodeAnswers(); {
+	case nodes && wrong:
+		how, cause = "its nodes answer again, but its resolver gives wrong answers", leftUntil
+	case nodes:
+		how, cause = "its nodes answer again, but its resolver does not", leftUntil
+	case wrong:
 		how = "its resolver gives wrong answers, and none of its nodes answers"
 	}
-	t := fmt.Sprintf("%s cannot be seen since %s: %s%s. Its DNS is left alone: our own line is the likeliest cause.",
-		s.Name, m.clock(s.Since), how, s.witnessCause())
+	t := fmt.Sprintf("%s cannot be seen since %s: %s%s. %s", s.Name, m.clock(s.Since), how, s.witnessCause(), cause)
 	if s.cfg.FailoverAfter > 0 && s.cfg.EmergencySite != "" {
 		t += " If it alone stays so for " + dur(s.cfg.FailoverAfter) + ", its emergency site steps in."
 	}
 	return t
+}
+
+// What becomes of the DNS of a site that cannot be seen, and why.
+const (
+	leftAsItIs = "Its DNS is left alone: our own line is the likeliest cause."
+	leftUntil  = "Its DNS is left alone until its resolver answers as it should."
+)
+
+// anyNodeAnswers says whether the last probe of a node of the site came back up.
+func (s *site) anyNodeAnswers() bool {
+	for _, n := range s.nodes {
+		for _, l := range n.lines {
+			if l != nil && !n.disabled() && l.truly().recent == Up {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (m *Machine) siteUpText(s *site, since time.Time) string {

@@ -96,12 +96,15 @@ func (p *pushing) order(c *sites.Command) string {
 	default: // what follows is not the order's doing
 		return ""
 	}
-	held := p.publisher.Held(c.Site)
-	if len(held) == 0 {
-		return ""
+	sent, later := p.publisher.Order(c.Site)
+	var text string
+	if len(sent) > 0 {
+		text = fmt.Sprintf(" %s cannot be seen, so nothing is sent to %s by itself; this is, because it was ordered, with whatever else has waited.", c.Site, strings.Join(sent, ", "))
 	}
-	p.publisher.Order(c.Site)
-	return fmt.Sprintf(" %s cannot be seen, so nothing is sent to %s by itself; this is, because it was ordered, with whatever else has waited.", c.Site, strings.Join(held, ", "))
+	if len(later) > 0 {
+		text += fmt.Sprintf(" %s was not seen since the start, so %s gets it only when it is.", c.Site, strings.Join(later, ", "))
+	}
+	return text
 }
 
 // waiting says which targets a change of the configuration does not reach yet.
@@ -142,7 +145,7 @@ func (a *App) targetsOf(cfg *config.Config) []publish.Target {
 		}
 		for _, server := range connect.Servers(c) {
 			t.Traits = server.Traits
-			t.Servers = append(t.Servers, publish.Server{Name: server.Name, Connect: server.Connect, Config: server.Config})
+			t.Servers = append(t.Servers, publish.Server{Name: server.Name, Connect: server.Connect, Config: server.Config, Login: server.Login})
 		}
 		if a.opt.provider != nil {
 			a.opt.provider(&t)

@@ -50,11 +50,21 @@ func (p *Publisher) Hold(site string, held bool) {
 // Order has the targets of a site brought to what they should hold now, though
 // the site is held: an operator has ordered something of it. What else has
 // waited goes along, for a target gets what the built-in server gives. It lasts
-// until that has come there.
-func (p *Publisher) Order(site string) {
+// until that has come there. Of a site that is held it names the targets that get
+// it now, and those that do not before the site was seen since the start (S2); one
+// that is disabled, or only looked at, is neither.
+func (p *Publisher) Order(site string) (sent, later []string) {
 	for _, m := range p.of(site) {
-		m.order()
+		held, known := m.order()
+		switch {
+		case !held:
+		case known && !slices.Contains(sent, m.name):
+			sent = append(sent, m.name)
+		case !known && !slices.Contains(later, m.name):
+			later = append(later, m.name)
+		}
 	}
+	return sent, later
 }
 
 // Held names the targets of a site that are held; of all sites for "".
@@ -67,11 +77,13 @@ func (p *Publisher) Held(site string) (list []string) {
 	return list
 }
 
-func (m *member) order() {
+func (m *member) order() (held, known bool) {
 	m.mu.Lock()
-	m.ordered = m.ordered || m.p.holds(m.site)
-	m.mu.Unlock()
-	m.rouse()
+	defer m.mu.Unlock()
+	defer m.rouse()
+	held = m.p.holds(m.site)
+	m.ordered = m.ordered || held
+	return held && m.kept.Disabled == nil && !m.target.DryRun, m.known
 }
 
 // halted says whether nothing is to be sent by itself. The caller holds mu.

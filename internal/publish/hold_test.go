@@ -264,3 +264,33 @@ func TestSeenIsSaidOfTheSiteAlone(t *testing.T) {
 		w.told(sites.PublishFailed)
 	})
 }
+
+// An operator would be told that an order has gone to a target to which nothing
+// goes.
+func TestWhatAnOrderReaches(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		order := func(want string) {
+			t := w.t
+			t.Helper()
+			sent, later := w.p.Order("berlin")
+			if got := fmt.Sprint(sent, later); got != want {
+				t.Errorf("%s, and not %s", got, want)
+			}
+		}
+		order("[] []")
+		w.p.Hold("berlin", true)
+		order("[] [router]") // what it should hold is not known yet
+		w.p.Want("router", names("app", a1))
+		order("[router] []")
+		sleep(time.Minute)
+		if err := w.p.Disable(w.t.Context(), "router", Order{}); err != nil {
+			w.t.Fatal(err)
+		}
+		order("[] []")
+		if _, err := w.p.Enable(w.t.Context(), "router"); err != nil {
+			w.t.Fatal(err)
+		}
+		w.use(func(t *Target) { t.DryRun = true })
+		order("[] []")
+	})
+}

@@ -44,8 +44,12 @@ type member struct {
 	turned    chan struct{} // is closed when the next round has ended
 	repairs   map[providers.Key][]time.Time
 	born      time.Time
-	lookUntil time.Time   // it was found changed, and is looked at again until then
-	doubted   time.Time   // when an answer last led to a comparison
+	lookUntil time.Time // it was found changed, and is looked at again until then
+	doubted   time.Time // when an answer last led to a comparison
+	// unsure: it is held, and to be read because of an answer; otherwise are the
+	// RRsets that were then read to be other than they should be.
+	unsure    bool
+	otherwise map[providers.Key]bool
 	strange   []time.Time // comparisons that found what another instance may do
 	stranger  string      // and what the last one has left there of it
 }
@@ -218,13 +222,14 @@ const idle = time.Hour
 func (m *member) due(now time.Time) (bool, time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.stopped || !m.known || m.kept.Disabled != nil || m.halted() || m.circuit.Spent() {
+	held := m.halted()
+	if m.stopped || !m.known || m.kept.Disabled != nil || held && !m.unsure || m.circuit.Spent() {
 		return false, idle
 	}
 	if at := later(m.st.retry, m.circuit.Next()); at.After(now) {
 		return false, at.Sub(now)
 	}
-	if m.kicked || m.version != m.st.done || m.st.err != nil {
+	if held || m.kicked || m.version != m.st.done || m.st.err != nil {
 		return true, 0
 	}
 	next := m.target.Reconcile.Next(m.st.compared)

@@ -51,17 +51,55 @@ func (m *member) heard(key providers.Key, found []netip.Addr, wrong bool) {
 		return slices.Compact(slices.SortedFunc(slices.Values(list), netip.Addr.Compare))
 	}
 	differs := len(desired) > 0 && !slices.Equal(compare(found), compare(desired))
-	doubt := differs && m.version == m.st.done && now.Sub(m.doubted) >= doubtPause
+	held := m.halted()
+	doubt := differs && (held && wrong || !held && m.version == m.st.done) && now.Sub(m.doubted) >= doubtPause
 	if doubt {
-		m.doubted = now
+		m.doubted, m.unsure = now, held
 	}
 	m.mu.Unlock()
 	if wrong && differs {
 		m.eye.mistrust(key)
 	}
-	if doubt {
+	switch {
+	case doubt && held:
+		m.rouse()
+	case doubt:
 		m.kick()
 	}
+}
+
+// glance reads a target that is held and whose resolver answers otherwise than it
+// may. What it holds is no proof then: a hand that has changed the record of the
+// witness while the site could not be seen would keep it from ever being seen
+// again. That it can be read proves the line; nothing is written (E8). The caller
+// has the provider.
+func (m *member) glance(ctx context.Context) {
+	m.mu.Lock()
+	unsure := m.unsure && !m.stopped && m.kept.Disabled == nil
+	m.unsure = false
+	r := m.make(false)
+	m.mu.Unlock()
+	if !unsure {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, listWithin)
+	defer cancel()
+	r.DryRun, r.Stale = true, nil
+	out, err := m.sync(ctx, r)
+	if err != nil {
+		m.p.deps.Log.Debug("a target that is held cannot be read", "target", m.title(), "error", err)
+		return
+	}
+	otherwise := m.touched(&out.First)
+	for _, d := range out.First.Drifts {
+		otherwise[d.Key()] = true
+	}
+	for i := range out.First.Changes {
+		otherwise[out.First.Changes[i].Key] = true
+	}
+	m.mu.Lock()
+	m.otherwise = otherwise
+	m.mu.Unlock()
 }
 
 // Proof gives a record that a resolver of a site was seen to give, for the
@@ -88,7 +126,7 @@ func (m *member) proof(resolver netip.Addr) (Proof, bool) {
 	touched := m.touched(&m.st.plan)
 	for _, r := range m.desired.Records {
 		key := r.Key()
-		if r.Name[0] == '*' || touched[key] || !m.eye.proves(key, resolver) || m.shadowed(key) {
+		if r.Name[0] == '*' || touched[key] || !m.eye.proves(key, resolver) || m.shadowed(key) || m.otherwise[key] && m.eye.mistrusts(key) {
 			continue
 		}
 		var expect []netip.Addr

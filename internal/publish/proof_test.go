@@ -118,3 +118,51 @@ func TestAShadowThatHidesIsNoProof(t *testing.T) {
 		}
 	})
 }
+
+// A hand that changes the record of the witness while its site cannot be seen
+// would keep that site from ever being seen again, and the record as it is: what
+// is held is never compared. It is read, and not written to (E8, O3).
+func TestAHandInTheProofEndsWithTheHold(t *testing.T) {
+	for _, marks := range []bool{true, false} {
+		for _, drift := range []Drift{Repair, Report, Accept} {
+			bubble(t, marks, func(w *world) {
+				w.use(func(t *Target) { t.Drift = drift })
+				w.p.Want("router", names("app", a1))
+				sleep(10 * time.Second)
+				p, ok := w.p.Proof("berlin", resolver)
+				if !ok {
+					t.Fatal("no proof")
+				}
+				w.p.Hold("berlin", true)
+				w.p.Want("router", names("app", a2)) // and it waits
+				calls, writes := w.d.count()
+				p.Heard([]netip.Addr{a1})
+				sleep(time.Minute)
+				if c, _ := w.d.count(); c != calls || w.asks() != "app" {
+					t.Errorf("%d calls for what was there before, and asked for %q", c-calls, w.asks())
+				}
+				w.d.hand(func() { w.d.fail = func(int) error { return errDown } })
+				p.Heard([]netip.Addr{alien})
+				sleep(30 * time.Second)
+				if w.asks() != "app" {
+					t.Error("what cannot be read is no proof of a hand")
+				}
+				w.d.hand(func() { w.d.fail, w.d.entries[0].Addr = nil, alien })
+				p.Heard([]netip.Addr{alien})
+				sleep(time.Second)
+				if got := w.asks(); got != "" {
+					t.Errorf("asked for %q", got)
+				}
+				if _, n := w.d.count(); n != writes || w.view().State != OnHold {
+					t.Errorf("%d writes while held, %s", n-writes, w.view().State)
+				}
+				w.told()
+				w.p.Hold("berlin", false)
+				sleep(2 * time.Minute)
+				if marks {
+					w.holds("app", a2)
+				}
+			})
+		}
+	}
+}

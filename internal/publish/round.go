@@ -22,6 +22,7 @@ func (m *member) round(life context.Context) {
 	m.mu.Lock()
 	if m.stopped || m.kept.Disabled != nil || m.halted() {
 		m.mu.Unlock()
+		m.glance(ctx)
 		return
 	}
 	m.cancel = cancel
@@ -148,6 +149,7 @@ func (m *member) ended(ctx context.Context, version uint64, desired Desired, out
 	}
 	m.mu.Lock()
 	m.st.compared, m.st.done, m.free, m.ordered = now, version, false, false
+	m.unsure, m.otherwise = false, nil
 	m.st.err, m.st.class, m.st.fails, m.st.retry = nil, providers.Transient, 0, time.Time{}
 	m.mu.Unlock()
 	m.p.deps.Log.Debug("a target was compared", "target", m.title(), "writes", out.Writes)

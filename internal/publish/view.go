@@ -86,9 +86,12 @@ func (m *member) view() View {
 	v.Foreign, v.Strangers = m.foreign()
 	if st.err != nil {
 		v.Since = st.since
-		if !m.circuit.Spent() {
-			v.Retry = later(st.retry, m.circuit.Next())
-		}
+	}
+	if v.State == Denied && st.err == nil { // one before it, with the same credentials, has found out
+		v.Error = m.circuit.Refused()
+	}
+	if v.Error != nil && !m.circuit.Spent() {
+		v.Retry = later(st.retry, m.circuit.Next())
 	}
 	m.eye.mu.Lock()
 	v.Visible = m.eye.took
@@ -110,7 +113,7 @@ func (m *member) state() State {
 		return Waiting
 	case m.halted():
 		return OnHold
-	case m.st.err != nil && m.st.class == providers.Denied:
+	case m.st.err != nil && m.st.class == providers.Denied, m.st.err == nil && m.circuit.Refused() != nil:
 		return Denied
 	case m.st.err != nil:
 		return Failing
