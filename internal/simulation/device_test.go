@@ -273,17 +273,6 @@ func (d *device) answersLocked(name string) (list []netip.Addr) {
 	return slices.Compact(list)
 }
 
-func (d *device) foreign() (list []string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, e := range d.entries {
-		if e.foreign {
-			list = append(list, e.Text)
-		}
-	}
-	return list
-}
-
 // Inspect and Close have nothing to do.
 func (s *session) Inspect(context.Context) (providers.Inspection, error) {
 	return providers.Inspection{Product: "a device"}, nil

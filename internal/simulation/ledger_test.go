@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
 	"sync"
@@ -25,12 +26,13 @@ type ledger struct {
 	// answers are what each site serves now, and was served lately.
 	answers map[string][]netip.Addr
 	lately  map[string][]served
-	// settledAnswers are the answers when everything was last stored.
+	// before are the answers at the last end, if all was stored then.
 	before   map[string][]netip.Addr
-	compare  bool
 	disabled map[string]bool
 	drilled  map[string]time.Duration
-	events   map[uint64]sites.Event // acknowledged by the store
+	events   map[uint64]sites.Event   // acknowledged by the store
+	at       map[uint64]time.Duration // when they were, by the run's time
+	off      []between                // when the controller did not run
 	last     uint64
 	outAt    map[string]time.Duration // when a node was last taken out
 	isolated bool                     // the controller says so
@@ -58,6 +60,7 @@ func newLedger(w *world) *ledger {
 	return &ledger{
 		w: w, seen: map[sites.Subject][]observation{}, answers: map[string][]netip.Addr{}, lately: map[string][]served{},
 		disabled: map[string]bool{}, drilled: map[string]time.Duration{}, events: map[uint64]sites.Event{},
+		at:    map[uint64]time.Duration{},
 		outAt: map[string]time.Duration{},
 	}
 }
@@ -68,6 +71,9 @@ func (g *ledger) begins(*life) {
 	defer g.mu.Unlock()
 	g.epoch = g.w.boot()
 	g.last, g.started = 0, g.epoch
+	if n := len(g.off); n > 0 {
+		g.off[n-1].to = g.w.since()
+	}
 }
 
 // ends is told of an end, before it begins. What was served must be served again
@@ -78,12 +84,12 @@ func (g *ledger) ends(_ *life, kill bool) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.off = append(g.off, between{g.w.since(), 1000 * time.Hour})
 	g.before = nil
-	if !g.w.diskTroubled() {
-		g.before = map[string][]netip.Addr{}
-		for name, list := range g.answers {
-			g.before[name] = list
-		}
+	if g.w.diskTroubled() {
+		g.w.people.forget()
+	} else {
+		g.before = maps.Clone(g.answers)
 	}
 }
 
@@ -130,6 +136,9 @@ func (g *ledger) committed(b store.Batch) {
 	for _, e := range b.Events {
 		if old, ok := g.events[e.ID]; ok && (old.Kind != e.Kind || old.Text != e.Text) {
 			g.w.fault("S1: event %d was stored as %s and then as %s", e.ID, old.Kind, e.Kind)
+		}
+		if _, ok := g.at[e.ID]; !ok {
+			g.at[e.ID] = g.w.since()
 		}
 		g.events[e.ID] = e
 	}

@@ -2,5 +2,8 @@
 
 package simulation
 
-// usualDays are played where nothing else is said.
-const usualDays = 60
+// usualDays are played, and usualReplays played twice, where nothing else is said.
+const (
+	usualDays    = 60
+	usualReplays = 3
+)

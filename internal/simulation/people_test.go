@@ -19,6 +19,14 @@ type people struct {
 	seen    map[string]int
 	told    map[uint64]bool
 	excuses int
+	// tried is when a message that has not come was last tried, by its ID; first
+	// is the message that told of an event first.
+	tried map[string]time.Duration
+	first map[uint64]string
+}
+
+func newPeople(w *world) *people {
+	return &people{w: w, seen: map[string]int{}, told: map[uint64]bool{}, tried: map[string]time.Duration{}, first: map[uint64]string{}}
 }
 
 // receiver is the channel for one life of the controller.
@@ -30,6 +38,9 @@ type receiver struct {
 // Send takes a message, unless the world says otherwise.
 func (r *receiver) Send(ctx context.Context, m *alert.Message, _ alert.Dialogue) error {
 	w := r.p.w
+	if !r.life.ending() {
+		r.p.tries(m)
+	}
 	if err := sleep(ctx, 50*time.Millisecond+time.Duration(hash(uint64(w.since()), 3)%20_000_000)); err != nil {
 		return err
 	}
@@ -64,9 +75,8 @@ func (p *people) take(m *alert.Message, lost bool) {
 	if lost {
 		p.excuses++
 	}
-	for _, e := range m.Events {
-		p.told[e.ID] = true
-	}
+	delete(p.tried, m.ID)
+	p.names(m)
 	if p.excuses < 0 {
 		p.w.fault("message %s came %d times, and nothing had failed: %s", m.ID, p.seen[m.ID], m.Subject)
 	}

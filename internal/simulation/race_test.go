@@ -2,5 +2,9 @@
 
 package simulation
 
-// usualDays are played where nothing else is said.
-const usualDays = 12
+// usualDays are played, and usualReplays played twice, where nothing else is said: a
+// day costs four seconds of a core with the race detector.
+const (
+	usualDays    = 4
+	usualReplays = 1
+)

@@ -131,7 +131,7 @@ func TestShrink(t *testing.T) {
 
 // A seed that fails would be a riddle: played again, something else would happen.
 func TestSeedsReplay(t *testing.T) {
-	for seed := range uint64(number(t, "DNSTEER_REPLAYS", 3)) {
+	for seed := range uint64(number(t, "DNSTEER_REPLAYS", usualReplays)) {
 		p := newPlan(100 + seed)
 		first, second := play(t, p), play(t, newPlan(100+seed))
 		if d := cmp.Diff(first.decisions(), second.decisions()); d != "" {

@@ -61,7 +61,7 @@ func addrOf(site, node int) netip.Addr {
 
 func newWorld(p *plan, dir string) *world {
 	w := &world{plan: p, dir: dir, began: time.Now(), written: make(chan struct{}, 1)}
-	w.ledger, w.people = newLedger(w), &people{w: w, seen: map[string]int{}, told: map[uint64]bool{}}
+	w.ledger, w.people = newLedger(w), newPeople(w)
 	for i := range p.sites {
 		pl := &place{}
 		for range p.sites[i].nodes + 1 { // one more, for the bigger configuration
