@@ -25,6 +25,7 @@ PKG       ?= ./...
 BENCH     ?= .
 BENCHTIME ?= 1s
 FUZZTIME  ?= 30s
+ONLY      ?=
 
 .DEFAULT_GOAL := help
 
@@ -39,7 +40,7 @@ build: ## bin/dnsteer, one static binary
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/dnsteer ./cmd/dnsteer
 
 .PHONY: check
-check: format vet lint tidy rules vulnerabilities ## everything that is judged without running the program
+check: format vet systems lint tidy rules vulnerabilities ## everything that is judged without running the program
 	@echo "check: nothing found"
 
 .PHONY: test
@@ -58,6 +59,11 @@ bench-dns: build ## our DNS server beside others that are installed: q/s, CPU pe
 screenshots: ## pictures of every screen of the dashboard, phone and desktop, light and dark, in bin/screenshots
 	@.ci/packages
 	go test -count=1 ./cmd/dnsteer/demo -run '^TestScreens$$' -args -pictures $(CURDIR)/bin/screenshots
+
+.PHONY: package
+package: ## what a release has, in dist: archives, deb, rpm, SBOMs, checksums; ONLY=linux/amd64 for one system
+	@go run ./internal/release -version '$(VERSION)' -date '$(DATE)' -only '$(ONLY)' all
+	@ls -l dist
 
 .PHONY: fuzz
 fuzz: ## every fuzz target, for FUZZTIME each
@@ -91,6 +97,11 @@ fmt: $(TOOLS) ## format the sources
 vet:
 	go vet ./...
 
+# The sources that differ by system, and their tests, are there for all of them.
+.PHONY: systems
+systems:
+	@go run ./internal/systems
+
 .PHONY: lint
 lint: $(TOOLS) ## golangci-lint with .golangci.yml
 	.tools/golangci-lint run ./...
@@ -98,6 +109,7 @@ lint: $(TOOLS) ## golangci-lint with .golangci.yml
 .PHONY: tidy
 tidy:
 	go mod tidy -diff
+	cd tools/nfpm && go mod tidy -diff
 
 .PHONY: rules
 rules: ## the rules that hold for the whole tree: imports, sizes, words, links, licences
