@@ -4,9 +4,7 @@ package probes
 
 import (
 	"bufio"
-	"fmt"
 	"log/slog"
-	"net"
 	"net/netip"
 	"os"
 	"os/exec"
