@@ -130,14 +130,14 @@ func (r release) pack(ctx context.Context, s system, binary, kind string) (strin
 // and keeps it. It has a module of its own, so that go.mod stays the product's
 // and the linters' modules stay theirs.
 func (r release) nfpm(ctx context.Context) (string, error) {
-	var path strings.Builder
+	var printed strings.Builder
 	cmd := r.goCommand(ctx, "tool", "-n", "nfpm")
 	cmd.Dir = filepath.Join(r.root, "tools", "nfpm")
 	// It runs on this machine, whatever the release is for.
-	if err := output(cmd, &path); err != nil {
+	if err := output(cmd, &printed); err != nil {
 		return "", fmt.Errorf("build nfpm: %w", err)
 	}
-	return strings.TrimSpace(path.String()), nil
+	return strings.TrimSpace(printed.String()), nil
 }
 
 // checksums writes the SHA-256 of files in the form that sha256sum -c reads.

@@ -45,7 +45,7 @@ func startMachine(t *testing.T, init string) *machine {
 		t.Fatal(err)
 	}
 	var messages bytes.Buffer
-	cmd := exec.Command("unshare", "--cgroup", "bash", script, t.TempDir(), m.shared, init) //nolint:noctx // it is ended below
+	cmd := exec.Command("unshare", "--cgroup", "bash", script, t.TempDir(), m.shared, init)
 	cmd.Stderr = &messages
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC,

@@ -20,32 +20,35 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := command(ctx); err != nil {
+	if err := command(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func command(ctx context.Context) error {
+func command(ctx context.Context, args []string) error {
+	set := flag.NewFlagSet("release", flag.ContinueOnError)
 	r := release{root: "."}
-	only := flag.String("only", "", "make it for this `system` alone, such as linux/arm64")
-	flag.StringVar(&r.out, "out", "dist", "`folder` for what is made")
-	version := flag.String("version", "dev", "the `version`; one that is no semantic version makes a pre-release of 0.0.0")
-	date := flag.String("date", "", "the `time` of the sources, as RFC 3339 has it; it stands in all that is made")
-	flag.Parse()
-	var err error
+	only := set.String("only", "", "make it for this `system` alone, such as linux/arm64")
+	set.StringVar(&r.out, "out", "dist", "`folder` for what is made")
+	version := set.String("version", "dev", "the `version`; one that is no semantic version makes a pre-release of 0.0.0")
+	date := set.String("date", "", "the `time` of the sources, as RFC 3339 has it; it stands in all that is made")
+	err := set.Parse(args)
+	if err != nil {
+		return err
+	}
 	if r.date, err = time.Parse(time.RFC3339, *date); err != nil {
 		return fmt.Errorf("-date %q: a time such as 2026-11-30T12:00:00Z is needed, or builds would differ from each other", *date)
 	}
 	r.version = semantic(*version, r.date)
-	switch flag.Arg(0) {
+	switch set.Arg(0) {
 	case "files":
 		return r.files(ctx)
 	case "all":
 		return r.all(ctx, *only)
 	}
-	return fmt.Errorf("%q is neither all nor files", flag.Arg(0))
+	return fmt.Errorf("%q is neither all nor files", set.Arg(0))
 }
 
 // released is a version of a release, perhaps with git's "v" before it.
