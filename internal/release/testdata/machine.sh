@@ -29,7 +29,8 @@ for device in null zero full random urandom tty; do
 done
 mkdir dev/shm dev/pts run/lock
 ln -s /proc/self/fd dev/fd
-mount -t devpts devpts dev/pts
+mount -t devpts -o newinstance,ptmxmode=666 devpts dev/pts
+ln -s pts/ptmx dev/ptmx
 ip link set lo up
 
 # As on a machine where nobody may open ping sockets, and only the program's own
