@@ -48,7 +48,7 @@ mount -t tmpfs tmpfs "$units"
 cp "$kept"/* "$units"
 mount -t tmpfs tmpfs etc/systemd/system
 [ ! -d usr/lib/systemd/system-generators ] || mount -t tmpfs tmpfs usr/lib/systemd/system-generators
-rm -f usr/sbin/policy-rc.d
+rm -rf usr/sbin/policy-rc.d etc/dnsteer var/lib/dnsteer
 
 mkdir -p old
 pivot_root . old
