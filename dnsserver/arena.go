@@ -11,8 +11,12 @@ import (
 // memory, and the garbage collector has nothing to follow, however many names
 // there are. Numbers are little-endian, what goes into messages is not.
 
-// nodeUnit is what nodes begin at multiples of, in octets; the unit of a ref.
-const nodeUnit = 8
+// nodeUnit is what nodes begin at multiples of, in octets; the unit of a ref. A
+// node lies in no more lines of the cache than it must.
+const (
+	nodeUnit = 8
+	nodeLine = 64
+)
 
 // ref is where a node lies in the arena, 0 for none.
 type ref uint32
@@ -25,14 +29,21 @@ type ref uint32
 //	2  number of sets
 //	4  zone, in the order of the snapshot
 //	8  service that A and AAAA come from, counted from 1; 0 for none
-//	12 ref of the child "*"
-//	16 ref of the delegation that the name lies at or below, or of the name above
+//	12 links, where the flag says so
+//	   the name in lower-cased wire form, the sets, the glue
+//
+// Links are what most nodes have none of:
+//
+//	0  ref of the child "*"
+//	4  ref of the delegation that the name lies at or below, or of the name above
 //	   it whose DNAME covers it
-//	20 offset of the glue of a delegation; 0 for none
-//	24 the name in lower-cased wire form, the sets, the glue
+//	8  offset of the glue of a delegation in the node; 0 for none
 type node []byte
 
-const nodeHead = 24
+const (
+	nodeHead  = 12
+	nodeLinks = 12
+)
 
 // Flags of a node.
 const (
@@ -41,21 +52,41 @@ const (
 	nodeBelowCut              // a delegation or below one
 	nodeBelowName             // covered by a DNAME
 	nodeDNAME                 // owns one
+	nodeLinked                // has links
 )
 
 func (n node) has(flag byte) bool { return n[1]&flag != 0 }
 func (n node) zone() int          { return int(binary.LittleEndian.Uint32(n[4:])) }
 func (n node) service() int       { return int(binary.LittleEndian.Uint32(n[8:])) }
-func (n node) wild() ref          { return ref(binary.LittleEndian.Uint32(n[12:])) }
-func (n node) over() ref          { return ref(binary.LittleEndian.Uint32(n[16:])) }
+func (n node) wild() ref          { return ref(n.link(0)) }
+func (n node) over() ref          { return ref(n.link(4)) }
+
+// link reads one of the links.
+func (n node) link(at int) uint32 {
+	if !n.has(nodeLinked) {
+		return 0
+	}
+	return binary.LittleEndian.Uint32(n[nodeHead+at:])
+}
+
+// head counts the octets before the name.
+func (n node) head() int {
+	if n.has(nodeLinked) {
+		return nodeHead + nodeLinks
+	}
+	return nodeHead
+}
 
 // name is the node's, in lower-cased wire form.
-func (n node) name() []byte { return n[nodeHead : nodeHead+int(n[0])] }
+func (n node) name() []byte {
+	at := n.head()
+	return n[at : at+int(n[0])]
+}
 
 // glue gives the addresses that belong to a referral (RFC 9471): a set of whole
 // records with their owners in full, or nil.
 func (n node) glue() set {
-	if at := binary.LittleEndian.Uint32(n[20:]); at != 0 {
+	if at := n.link(8); at != 0 {
 		return set(n[at:])
 	}
 	return nil
@@ -63,7 +94,7 @@ func (n node) glue() set {
 
 // sets gives the first of the node's sets, and how many there are.
 func (n node) sets() (first set, count int) {
-	return set(n[nodeHead+int(n[0]):]), int(binary.LittleEndian.Uint16(n[2:]))
+	return set(n[n.head()+int(n[0]):]), int(binary.LittleEndian.Uint16(n[2:]))
 }
 
 // find gives the set of a type, or nil.
@@ -84,22 +115,33 @@ func (n node) find(t uint16) set {
 //	2  number of records
 //	4  octets of the body
 //	6  number of tails
-//	8  ref of the node that a CNAME leads to, or of the closest name above it
-//	   that exists; 0 outside all zones
-//	12 whether the name that a CNAME leads to exists itself
-//	16 tails, 2 octets each: where the pointers to the apex lie in the body
+//	8  tails, 2 octets each: where the pointers to the apex lie in the body
 //	   the body: records as they go into a message
-//	   the name that a CNAME leads to, in lower case
+//
+// That of a CNAME has two fields more:
+//
+//	the name that it leads to, in lower case
+//	ref of that node, or of the closest name above it that exists; 0 outside all
+//	zones
+//	whether that name exists itself
 type set []byte
 
-const setHead = 16
+const (
+	setHead = 8
+	setLead = 5 // octets of the two last fields
+)
 
 func (s set) rrtype() uint16 { return binary.LittleEndian.Uint16(s) }
 func (s set) count() uint16  { return binary.LittleEndian.Uint16(s[2:]) }
 func (s set) bodyLen() int   { return int(binary.LittleEndian.Uint16(s[4:])) }
 func (s set) tails() int     { return int(binary.LittleEndian.Uint16(s[6:])) }
-func (s set) leadsTo() ref   { return ref(binary.LittleEndian.Uint32(s[8:])) }
-func (s set) exact() bool    { return s[12] != 0 }
+
+// leadsTo gives the node that a CNAME leads to, or the closest above it, and
+// whether it is that name's.
+func (s set) leadsTo() (to ref, exact bool) {
+	b := s[s.size()-setLead:]
+	return ref(binary.LittleEndian.Uint32(b)), b[4] != 0
+}
 
 // body holds the records, the owner of each a pointer to the question's name.
 // Names inside are not compressed but against the zone's apex.
@@ -118,7 +160,7 @@ func (s set) target() []byte {
 func (s set) size() int {
 	n := setHead + 2*s.tails() + s.bodyLen()
 	if s.rrtype() == dns.TypeCNAME {
-		n += s.bodyLen() - rrFixed
+		n += s.bodyLen() - rrFixed + setLead
 	}
 	return n
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // batchLen is how many packets go through one system call.
-const batchLen = 64
+const batchLen = touchLen
 
 // bufferLen is room for one packet, and for one octet more of those that are too
 // long. The multiple of a cache line is odd, so that the beginnings of buffers,
@@ -38,6 +38,8 @@ type batch struct {
 	sources       bool // control messages are wanted
 	used          int  // of in, since the last receive
 	answers       int  // of out
+	msgs          [batchLen][]byte
+	touched       touched
 }
 
 func newBatch(sources bool) *batch {
@@ -140,6 +142,8 @@ func (b *batch) receive(fd int) (int, syscall.Errno) {
 // answer prepares the answers to the first n packets.
 func (b *batch) answer(w *worker, n int) {
 	b.answers = 0
+	w.signs.renew(n == batchLen)
+	b.touch(w, n)
 	for i := range n {
 		in := &b.in[i]
 		size := w.respond(b.outBuf[b.answers][:maxUDP], b.inBuf[i][:in.n], sender(&b.from[i]), false)
@@ -160,6 +164,18 @@ func (b *batch) answer(w *worker, n int) {
 		b.outVec[b.answers].SetLen(size)
 		b.answers++
 	}
+}
+
+// touch looks ahead at the memory that the answers will need, where that is much.
+func (b *batch) touch(w *worker, n int) {
+	names := &w.server.snap.Load().names
+	if n == 1 || !names.large() {
+		return
+	}
+	for i := range n {
+		b.msgs[i] = b.inBuf[i][:b.in[i].n]
+	}
+	names.touch(&b.touched, b.msgs[:n])
 }
 
 // send hands the answers over. One that the system refuses is left out; when it

@@ -2,17 +2,14 @@ package dnsserver
 
 import (
 	"fmt"
-	"net"
 	"net/netip"
-	"runtime"
-	"strconv"
 	"testing"
 
 	"github.com/miekg/dns"
 )
 
 // benchServer has n names under failover and n static ones.
-func benchServer(b *testing.B, n int) *Server {
+func benchServer(b testing.TB, n int) *Server {
 	b.Helper()
 	cfg := lanConfig(b)
 	for i := range n {
@@ -141,46 +138,5 @@ func BenchmarkReload(b *testing.B) {
 		if err := s.Reload(cfg); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-// If these figures grow, or one of them with the number of names, large zones
-// cost more than the queries for them. Each query is for another name.
-func BenchmarkNames(b *testing.B) {
-	for _, count := range []int{1000, 1_000_000} {
-		cfg := lanConfig(b)
-		for i := range count {
-			cfg.Zones[0].Records = append(cfg.Zones[0].Records, &dns.A{
-				Hdr: dns.RR_Header{Name: fmt.Sprintf("host%07d.example.lan.", i), Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 300},
-				A:   net.IPv4(10, byte(i>>16), byte(i>>8), byte(i)),
-			})
-		}
-		s := lanServerOf(b, cfg)
-		b.Run(strconv.Itoa(count), func(b *testing.B) {
-			w := &worker{server: s, count: s.udpCounts[0]}
-			dst, msg, from := make([]byte, maxUDP), ask("host0000000.example.lan.", dns.TypeA, 1232), netip.MustParseAddr("10.1.0.1")
-			digits := msg[headerLen+5 : headerLen+12]
-			i := uint64(0)
-			for b.Loop() {
-				i++
-				n := scramble(i) % uint64(count)
-				for d := range digits {
-					digits[6-d] = '0' + byte(n%10)
-					n /= 10
-				}
-				if w.respond(dst, msg, from, false) == 0 || dst[7] != 1 {
-					b.Fatal("no answer")
-				}
-			}
-		})
-		b.Run(strconv.Itoa(count)+"/collection", func(b *testing.B) {
-			for b.Loop() {
-				runtime.GC()
-			}
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			b.ReportMetric(float64(m.HeapAlloc)/float64(count), "octets/name")
-			runtime.KeepAlive(s)
-		})
 	}
 }

@@ -2,6 +2,7 @@ package dnsserver
 
 import (
 	"bytes"
+	"encoding/binary"
 	"net"
 	"net/netip"
 	"slices"
@@ -214,5 +215,17 @@ func askOdd(t *testing.T, s *Server, msg []byte, tcp bool) {
 		if hot, slow := bothWays(s, msg, from, 7, tcp); hot != nil {
 			compare(t, hot, slow)
 		}
+	}
+}
+
+// If this fails, an answer with its proof that fits into what the asker takes is cut
+// off, and asked for again over TCP.
+func TestProofThatJustFits(t *testing.T) {
+	s := lanServerOf(t, signedConfig(t))
+	msg := askSigned("intosub.example.lan.", dns.TypeA, false)
+	binary.BigEndian.PutUint16(msg[len(msg)-optLen+3:], minUDP)
+	m := exchange(t, s, "10.1.0.1", msg, false)
+	if m.Truncated || len(m.Answer) != 2 || len(m.Ns) != 4 {
+		t.Errorf("cut off:\n%v", m)
 	}
 }

@@ -31,17 +31,44 @@ func (n *draftNode) find(t uint16) *rrset {
 // size counts the octets that the node takes in the arena.
 func (n *draftNode) size() int {
 	size := nodeHead + len(n.wire)
+	if n.linked() {
+		size += nodeLinks
+	}
 	for i := range n.sets {
 		size += n.sets[i].size()
 	}
 	if n.glue.count > 0 {
 		size += n.glue.size()
 	}
-	return (size + nodeUnit - 1) / nodeUnit * nodeUnit
+	return units(size)
+}
+
+// units rounds a size up to whole units.
+func units(size int) int { return (size + nodeUnit - 1) / nodeUnit * nodeUnit }
+
+// padding counts the octets before a node of a size, for it to lie in as few
+// lines of the cache as it can.
+func padding(at, size int) int {
+	lines := func(octets int) int { return (octets + nodeLine - 1) / nodeLine }
+	if in := at % nodeLine; lines(in+size) > lines(size) {
+		return nodeLine - in
+	}
+	return 0
+}
+
+// linked says whether the node leads to others.
+func (n *draftNode) linked() bool {
+	return n.wild != nil || n.cut != nil || n.dname != nil || n.glue.count > 0
 }
 
 // size counts the octets that the set takes in the arena.
-func (s *rrset) size() int { return setHead + 2*len(s.tails) + len(s.body) + len(s.target) }
+func (s *rrset) size() int {
+	size := setHead + 2*len(s.tails) + len(s.body)
+	if s.rrtype == dns.TypeCNAME {
+		size += len(s.target) + setLead
+	}
+	return size
+}
 
 // flags gives the node's.
 func (n *draftNode) flags() byte {
@@ -61,11 +88,15 @@ func (n *draftNode) flags() byte {
 	if n.find(dns.TypeDNAME) != nil {
 		f |= nodeDNAME
 	}
+	if n.linked() {
+		f |= nodeLinked
+	}
 	return f
 }
 
 // write puts the node at the end of the arena, without the refs to others.
 func (n *draftNode) write(arena []byte) []byte {
+	arena = append(arena, make([]byte, padding(len(arena), n.size()))...)
 	start := len(arena)
 	n.at = ref(start / nodeUnit)
 	arena = append(arena, byte(len(n.wire)), n.flags())
@@ -76,13 +107,15 @@ func (n *draftNode) write(arena []byte) []byte {
 		service = n.service.number
 	}
 	arena = binary.LittleEndian.AppendUint32(arena, uint32(service))
-	arena = append(arena, make([]byte, nodeHead-12)...)
+	if n.linked() {
+		arena = append(arena, make([]byte, nodeLinks)...)
+	}
 	arena = append(arena, n.wire...)
 	for i := range n.sets {
 		arena = n.sets[i].write(arena)
 	}
 	if n.glue.count > 0 {
-		binary.LittleEndian.PutUint32(arena[start+20:], uint32(len(arena)-start))
+		binary.LittleEndian.PutUint32(arena[start+nodeHead+8:], uint32(len(arena)-start))
 		arena = n.glue.write(arena)
 	}
 	return append(arena, make([]byte, n.size()-(len(arena)-start))...)
@@ -90,14 +123,18 @@ func (n *draftNode) write(arena []byte) []byte {
 
 // write puts the set at the end of the arena, without where it leads.
 func (s *rrset) write(arena []byte) []byte {
-	for _, v := range [...]uint16{s.rrtype, s.count, uint16(len(s.body)), uint16(len(s.tails)), 0, 0, 0, 0} {
+	for _, v := range [...]uint16{s.rrtype, s.count, uint16(len(s.body)), uint16(len(s.tails))} {
 		arena = binary.LittleEndian.AppendUint16(arena, v)
 	}
 	for _, t := range s.tails {
 		arena = binary.LittleEndian.AppendUint16(arena, uint16(t))
 	}
 	arena = append(arena, s.body...)
-	return append(arena, s.target...)
+	if s.rrtype == dns.TypeCNAME {
+		arena = append(arena, s.target...)
+		arena = append(arena, make([]byte, setLead)...)
+	}
+	return arena
 }
 
 // link writes the refs to other nodes, once all nodes have their places and the
@@ -109,14 +146,15 @@ func (n *draftNode) link(x *nameIndex) {
 			binary.LittleEndian.PutUint32(b[at:], uint32(to.at))
 		}
 	}
-	put(12, n.wild)
-	put(16, n.cut)
-	put(16, n.dname)
+	put(nodeHead, n.wild)
+	put(nodeHead+4, n.cut)
+	put(nodeHead+4, n.dname)
 	if s := b.find(dns.TypeCNAME); s != nil {
 		to, exact := x.closest(string(s.target()))
-		binary.LittleEndian.PutUint32(s[8:], uint32(to))
+		lead := s[s.size()-setLead:]
+		binary.LittleEndian.PutUint32(lead, uint32(to))
 		if exact {
-			s[12] = 1
+			lead[4] = 1
 		}
 	}
 }
@@ -158,9 +196,10 @@ func (b *builder) lay(order []*draft, drafts map[string]*draft) {
 	}
 	size := nodeUnit // 0 is no ref
 	for _, n := range all {
-		size += n.size()
+		size += padding(size, n.size()) + n.size()
 	}
 	arena := make([]byte, nodeUnit, size)
+	hugePages(arena)
 	for _, n := range all {
 		arena = n.write(arena)
 	}

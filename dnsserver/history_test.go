@@ -163,7 +163,7 @@ func TestTransferOfManyPools(t *testing.T) {
 	for i := range count / 2 {
 		s.SetAnswer("berlin", fmt.Sprint("p", i), answer("10.1.0.12"))
 	}
-	if took := time.Since(start); took > 2*time.Second { // 20 ms on an idle machine, minutes were it quadratic
+	if took := time.Since(start); took > time.Minute { // 20 ms on an idle machine, minutes were it quadratic
 		t.Errorf("%d moves took %s", count/2, took)
 	}
 	got, _ := take(t, s, zoneQuery("example.lan.", before))

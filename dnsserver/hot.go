@@ -36,6 +36,7 @@ type worker struct {
 	signer  *signer
 	sending *transfer
 	nth     uint64 // among all messages over the limit
+	signs   allowance
 	proving
 }
 
@@ -62,16 +63,16 @@ func (w *worker) hot(dst []byte, tcp bool) int {
 		return 0
 	}
 	copy(dst[headerLen:], q.msg[headerLen:q.end])
-	w.proves = q.do && w.snap.signs
+	w.proves, w.late = q.do && w.snap.signs, false
 	if w.proves {
 		w.now = w.server.signTime()
 	}
 	rcode, aa, ok := w.follow(step{n, exact, headerLen, q.nameLen})
 	if !ok || r.full {
-		if ok && w.proves && !tcp {
+		if ok && w.late {
 			return w.cutOff(dst, rcode, aa)
 		}
-		return 0
+		return 0 // where names are compressed further, it may fit
 	}
 	return w.seal(dst, rcode, aa, r.n)
 }
@@ -94,12 +95,13 @@ func (w *worker) follow(at step) (rcode int, aa, ok bool) {
 func (w *worker) chase(cname set) (rcode int, ok bool) {
 	var seen [maxChain][]byte
 	for i := range seen {
-		target, n := cname.target(), w.snap.names.node(cname.leadsTo())
+		to, exact := cname.leadsTo()
+		target, n := cname.target(), w.snap.names.node(to)
 		seen[i] = target
 		if i+1 == maxChain || n == nil || w.visited(seen[:i], target) {
 			break
 		}
-		at := step{n, cname.exact(), w.out.tail - len(target), len(target)}
+		at := step{n, exact, w.out.tail - len(target), len(target)}
 		if at.pos > maxPointer-maxName {
 			return 0, false
 		}

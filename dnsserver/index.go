@@ -17,7 +17,9 @@ type nameIndex struct {
 
 func newNameIndex(count int) nameIndex {
 	n := max(3, bits.Len(uint(2*count)))
-	return nameIndex{slots: make([]uint64, 1<<n), shift: 64 - n}
+	x := nameIndex{slots: make([]uint64, 1<<n), shift: 64 - n}
+	hugePages(x.slots)
+	return x
 }
 
 // node gives the node at a ref, nil for 0.

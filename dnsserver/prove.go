@@ -11,6 +11,7 @@ import (
 // with DNSSEC, where one of the zones is signed.
 type proving struct {
 	proves bool
+	late   bool   // something is not signed now, because too much is
 	owner  []byte // the name at hand in lower case
 	pos    int    // where it lies in the message
 	now    int64  // Unix seconds
@@ -48,8 +49,8 @@ func (r *reply) proof(p *proof, pos int, ttl uint32) uint16 {
 }
 
 // find gives the signatures of a set, made from its records where they are not
-// kept. It is nil where nothing is to be added: the answer is full already, or they
-// cannot be made, and then it is left to the slow path, which fails too.
+// kept. It is nil where nothing is to be added: the answer is full already, or it is
+// made so because they cannot be made, or not now.
 func (w *worker) find(z *zone, kept *proofCache, k *proofKey, records func() []dns.RR) *proof {
 	if w.out.full {
 		return nil
@@ -57,6 +58,12 @@ func (w *worker) find(z *zone, kept *proofCache, k *proofKey, records func() []d
 	if p := kept.get(k, w.now); p != nil {
 		return p
 	}
+	if !w.signs.begin(kept == z.signer.made) {
+		w.count.deferred.Add(1)
+		w.out.full, w.late = true, true
+		return nil
+	}
+	defer w.signs.end()
 	p, err := z.signer.prepare(k, records(), w.now)
 	if err != nil {
 		w.out.full = true

@@ -21,6 +21,14 @@ func (r *resolver) signatures(z *zone, rrs []dns.RR, most uint32) []dns.RR {
 		c.Header().Ttl = most
 		whole = append(whole, c)
 	}
+	if r.fault != nil {
+		return nil
+	}
+	if !r.signs.begin(true) { // nothing of this is kept
+		r.fault = errSignLater
+		return nil
+	}
+	defer r.signs.end()
 	sigs, _, _, err := z.signer.sign(whole, r.now)
 	if err != nil {
 		r.fault = err

@@ -37,6 +37,7 @@ type resolver struct {
 	proves, co bool
 	now        int64
 	fault      error
+	signs      *allowance // nil for no bound
 
 	out  outcome
 	seen map[string]bool

@@ -17,6 +17,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -45,7 +46,7 @@ func startUnbound(t *testing.T, addr, primary netip.AddrPort, anchors []*dns.DS)
 		trust += fmt.Sprintf("  trust-anchor: \"%s\"\n", strings.ReplaceAll(ds.String(), "\t", " "))
 	}
 	dir := t.TempDir()
-	launch(t, "unbound", "-d", "-p", "-c", file(t, filepath.Join(dir, "unbound.conf"), fmt.Sprintf(`server:
+	daemontest.Start(t, "unbound", "-d", "-p", "-c", daemontest.File(t, filepath.Join(dir, "unbound.conf"), fmt.Sprintf(`server:
   interface: %[1]s
   port: %[2]d
   username: ""
@@ -78,7 +79,7 @@ func startResolvingBIND(t *testing.T, addr, primary netip.AddrPort, anchors []*d
 		trust = "trust-anchors {\n" + trust + "};\n"
 	}
 	dir := t.TempDir()
-	launch(t, "named", "-g", "-n", "1", "-c", file(t, filepath.Join(dir, "named.conf"), fmt.Sprintf(`options {
+	daemontest.Start(t, "named", "-g", "-n", "1", "-c", daemontest.File(t, filepath.Join(dir, "named.conf"), fmt.Sprintf(`options {
   directory %[1]q;
   pid-file none;
   session-keyfile none;
@@ -199,7 +200,7 @@ func (f *front) watch(ctx context.Context, before, now [2]string) error {
 // If this fails, those who ask through Unbound or BIND are told something wrong, or
 // nothing, while a name fails over, or what is signed is taken for a forgery.
 func TestResolversInFront(t *testing.T) {
-	const limit = 30 * time.Second // for a start, and for a move, on a busy machine
+	const limit = 2 * time.Minute // for a start, and for a move, on a busy machine
 	at := []ServiceSite{{Site: "berlin", TTL: time.Second, TTLUnsettled: time.Second}}
 	keys := []SigningKey{signingKey(t, "example.lan", dns.ECDSAP256SHA256)}
 	cfg := &Config{
@@ -228,10 +229,10 @@ func TestResolversInFront(t *testing.T) {
 	}()
 	primary, anchors := s.Addrs()[0], []*dns.DS{keys[0].DS()}
 	fronts := []*front{
-		{"Unbound", freePort(t), false},
-		{"Unbound, validating,", freePort(t), true},
-		{"BIND", freePort(t), false},
-		{"BIND, validating,", freePort(t), true},
+		{"Unbound", daemontest.Addr(t), false},
+		{"Unbound, validating,", daemontest.Addr(t), true},
+		{"BIND", daemontest.Addr(t), false},
+		{"BIND, validating,", daemontest.Addr(t), true},
 	}
 	startUnbound(t, fronts[0].addr, primary, nil)
 	startUnbound(t, fronts[1].addr, primary, anchors)

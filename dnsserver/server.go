@@ -186,6 +186,7 @@ func (w *worker) respond(dst, msg []byte, from netip.Addr, tcp bool) (n int) {
 	w.snap, w.from, w.asked = w.server.snap.Load(), from.Unmap(), false
 	w.cookie = cookieUnread
 	w.turn++
+	begun := w.begin()
 	if r, ok := w.admit(msg, tcp); !ok {
 		w.count.drop(r)
 		return 0
@@ -200,6 +201,7 @@ func (w *worker) respond(dst, msg []byte, from netip.Addr, tcp bool) (n int) {
 	if n == 0 {
 		n = w.slow(dst, msg, tcp)
 	}
+	w.end(begun)
 	if every := w.snap.queryLog.Every; every > 0 && w.turn%uint32(every) == 0 {
 		w.logQuery(dst[:n], tcp)
 	}

@@ -2,6 +2,7 @@ package dnsserver
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -60,6 +61,7 @@ func (s *Server) signAhead(ctx context.Context) {
 					return
 				}
 				s.signHost(sn, n, p)
+				runtime.Gosched() // answers do not wait for the others
 			}
 		}
 	}

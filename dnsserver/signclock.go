@@ -1,6 +1,7 @@
 package dnsserver
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -15,6 +16,7 @@ type signing struct {
 	// moved are the pools whose names are to be signed ahead. Server.mu guards it.
 	moved map[*pool]bool
 	wake  chan struct{}
+	turn  sync.Mutex // held over TCP while a set is signed
 }
 
 // clockStep is a change of the clock, in seconds, that is worth a word, and the

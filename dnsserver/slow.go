@@ -2,6 +2,7 @@ package dnsserver
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"github.com/miekg/dns"
 )
@@ -58,9 +59,13 @@ func (w *worker) answer(dst []byte, m *dns.Msg, tcp bool) int {
 	}
 	r := resolver{snap: w.snap, site: w.clientSite, turn: w.turn, client: w.from, most: maxAddresses, qtype: q.qtype}
 	if w.snap.signs {
-		r.proves, r.co, r.now = q.do, q.co, w.server.signTime()
+		r.proves, r.co, r.now, r.signs = q.do, q.co, w.server.signTime(), &w.signs
 	}
 	out := r.resolve(m.Question[0].Name)
+	if errors.Is(r.fault, errSignLater) {
+		w.count.deferred.Add(1)
+		return w.cutOff(dst, dns.RcodeSuccess, out.aa)
+	}
 	if r.fault != nil {
 		w.server.cannotSign(r.fault)
 		out.rcode = dns.RcodeServerFailure

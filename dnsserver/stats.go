@@ -40,8 +40,11 @@ type counters struct {
 	cookies   atomic.Uint64
 	limited   atomic.Uint64
 	slipped   atomic.Uint64
+	deferred  atomic.Uint64
 	unlogged  atomic.Uint64
-	_         [64]byte // keeps workers off each other's cache lines
+	took      [len(tookBounds) + 1]atomic.Uint64
+	tookSum   atomic.Uint64 // nanoseconds
+	_         [64]byte      // keeps workers off each other's cache lines
 }
 
 func (c *counters) reply(rcode int) { c.replies[rcode].Add(1) }
@@ -91,8 +94,13 @@ type Transport struct {
 	// Limited counts messages over the rate limit, Slipped those of them that got
 	// a short answer; the others were dropped, or answered in a dry run.
 	Limited, Slipped uint64
+	// Deferred counts messages that were answered with TC set because too much was to
+	// be signed at once.
+	Deferred uint64
 	// Unlogged counts queries that the query log had no time for.
 	Unlogged uint64
+	// Took is how long answering took, of one message in [TookEvery].
+	Took Took
 }
 
 // Source is a client and how often it asked, give or take those that it pushed
@@ -142,7 +150,9 @@ func sum(all []*counters) (t Transport, unmatched uint64) {
 		t.Cookies += c.cookies.Load()
 		t.Limited += c.limited.Load()
 		t.Slipped += c.slipped.Load()
+		t.Deferred += c.deferred.Load()
 		t.Unlogged += c.unlogged.Load()
+		t.Took.add(c)
 		unmatched += c.unmatched.Load()
 	}
 	return t, unmatched

@@ -65,6 +65,7 @@ func (s *Server) accept(l *listener) {
 // come in together are answered together.
 func (s *Server) serveStream(c *stream) {
 	w := &worker{server: s, count: s.tcpCounts, turn: s.turn.Add(1)}
+	w.signs.turn = &s.signing.turn
 	r := bufio.NewReaderSize(c.conn, 2+maxTCPQuery)
 	timeout := firstTimeout
 	for {

@@ -57,6 +57,7 @@ func (p *packetSocket) servePlain(w *worker, done <-chan struct{}) {
 			continue
 		}
 		wait = 0
+		w.signs.renewAt(time.Now())
 		if n = w.respond(out, in[:n], from.Addr(), false); n == 0 {
 			continue
 		}

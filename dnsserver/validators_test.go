@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/miekg/dns"
+
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 )
 
 // run runs a program and gives what it says.
@@ -56,8 +58,8 @@ func TestValidatorsAgree(t *testing.T) {
 			port := fmt.Sprint(s.Addrs()[0].Port())
 			dir := t.TempDir()
 			k := keys[0].Record()
-			anchor := file(t, filepath.Join(dir, "anchor"), fmt.Sprintf("trust-anchors { \"example.lan.\" static-key %d %d %d %q; };\n", k.Flags, k.Protocol, k.Algorithm, k.PublicKey))
-			key := file(t, filepath.Join(dir, "key"), k.String()+"\n")
+			anchor := daemontest.File(t, filepath.Join(dir, "anchor"), fmt.Sprintf("trust-anchors { \"example.lan.\" static-key %d %d %d %q; };\n", k.Flags, k.Protocol, k.Algorithm, k.PublicKey))
+			key := daemontest.File(t, filepath.Join(dir, "key"), k.String()+"\n")
 			for _, q := range []string{
 				"example.lan SOA", "example.lan NS", "example.lan DNSKEY", "example.lan CDS", "mail.example.lan A", "mail.example.lan AAAA",
 				"alias.example.lan A", "x.y.wild.example.lan A", "x.wild.example.lan TXT", "wild.example.lan A", "q.cwild.example.lan A",

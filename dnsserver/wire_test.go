@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/miekg/dns"
 	"pgregory.net/rapid"
 )
 
@@ -62,6 +63,9 @@ func TestNameIndex(t *testing.T) {
 			if at := x.ref([]byte(n.wire)); at != n.at {
 				t.Fatalf("%q lies at %d, want %d", n.wire, at, n.at)
 			}
+			if in := int(n.at) * nodeUnit % nodeLine; n.size() <= nodeLine && in+n.size() > nodeLine {
+				t.Fatalf("%q lies across lines of the cache", n.wire)
+			}
 		}
 		if other := name.Draw(t, "other"); (x.get([]byte(other)) != nil) != slices.Contains(names, other) {
 			t.Fatalf("%q: found %t", other, x.get([]byte(other)) != nil)
@@ -71,5 +75,23 @@ func TestNameIndex(t *testing.T) {
 		if count != len(names) {
 			t.Fatalf("%d names, want %d", count, len(names))
 		}
+	})
+}
+
+// If this fails, a packet of any octets ends the server of a large zone, or looking
+// ahead misses the names that will be asked for.
+func TestTouch(t *testing.T) {
+	s := lanServer(t)
+	x := &s.snap.Load().names
+	q, ahead := new(query), new(touched)
+	for _, name := range knownNames(s) {
+		msg := ask(name, dns.TypeA, 1232)
+		if !q.readQuestion(msg) || ahead.hashOf(msg) != hashName(q.name()) {
+			t.Errorf("%s: another hash", name)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		msgs := rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 0, 300), 0, touchLen).Draw(t, "messages")
+		x.touch(ahead, msgs)
 	})
 }

@@ -43,18 +43,18 @@ const (
 	// CauseTLS: the TLS handshake failed in another way.
 	CauseTLS Cause = "tls_handshake"
 	// CauseStatus: the HTTP status is not one of those that are expected.
-	CauseStatus Cause = "status"
+	CauseStatus Cause = sites.CauseStatus
 	// CauseBody: the HTTP body does not contain what is expected.
-	CauseBody Cause = "body"
+	CauseBody Cause = sites.CauseBody
 	// CauseRedirect: too many redirects, or one to another host.
 	CauseRedirect Cause = "redirect"
 	// CauseProtocol: what came is not of the protocol that was expected.
-	CauseProtocol Cause = "protocol"
+	CauseProtocol Cause = sites.CauseProtocol
 	// CauseDNSAnswer: the resolver answers otherwise than expected (O3).
-	CauseDNSAnswer Cause = "dns_answer"
+	CauseDNSAnswer Cause = sites.CauseDNSAnswer
 	// CauseDNSRcode: the resolver answers with an error where addresses are
 	// expected (O3).
-	CauseDNSRcode Cause = "dns_rcode"
+	CauseDNSRcode Cause = sites.CauseDNSRcode
 	// CauseExit: the command ended with another status than 0.
 	CauseExit Cause = "exit"
 	// CauseStale: the node has not reported for too long.
@@ -70,7 +70,7 @@ const (
 // Causes of [sites.Unknown]: the controller could not find out (O1).
 const (
 	// CauseLocalRoute: this machine has no route to the address.
-	CauseLocalRoute Cause = "local_route"
+	CauseLocalRoute Cause = sites.CauseLocalRoute
 	// CauseLocalDescriptors: no file descriptor is left.
 	CauseLocalDescriptors Cause = "local_descriptors"
 	// CauseLocalMemory: the kernel has no buffer or memory left.
@@ -78,7 +78,7 @@ const (
 	// CauseLocalPorts: no local port or address is left.
 	CauseLocalPorts Cause = "local_ports"
 	// CauseLocalPermission: this process may not send such a probe.
-	CauseLocalPermission Cause = "local_permission"
+	CauseLocalPermission Cause = sites.CauseLocalPermission
 	// CauseLocalBusy: more probes are under way than the bound allows.
 	CauseLocalBusy Cause = "local_busy"
 	// CauseLocalLate: the result came so late that this machine must have been

@@ -7,53 +7,20 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 	"github.com/dnsteer/dnsteer/sites"
 )
-
-// freePort gives a port of loopback that nobody listens on.
-func freePort(t *testing.T) int {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).Port
-}
 
 // startHAProxy runs Debian's HAProxy on loopback until the test ends. It must be
 // installed (.ci/packages).
 func startHAProxy(t *testing.T, config string) {
 	t.Helper()
-	path, err := exec.LookPath("haproxy")
-	if err != nil {
-		path = "/usr/sbin/haproxy"
-	}
-	file := filepath.Join(t.TempDir(), "haproxy.cfg")
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(path, "-db", "-f", file)
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("HAProxy (install the package haproxy): %v", err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGKILL)
-		_ = cmd.Wait()
-		if t.Failed() {
-			t.Log(said.String())
-		}
-	})
+	daemontest.Start(t, "haproxy", "-db", "-f", daemontest.File(t, filepath.Join(t.TempDir(), "haproxy.cfg"), config))
 }
 
 // until asks again and again until a check is as it should be.
@@ -92,7 +59,7 @@ func TestHAProxyReal(t *testing.T) {
 		}
 	}))
 	defer app.Close()
-	web, page := freePort(t), freePort(t)
+	web, page := int(daemontest.Port(t)), int(daemontest.Port(t))
 	addr := app.Listener.Addr().(*net.TCPAddr)
 	startHAProxy(t, fmt.Sprintf(`
 global

@@ -24,6 +24,9 @@ type Resolver struct {
 	// Expect lists the addresses of which the answer must consist. Empty means
 	// that any well-formed response to our question will do.
 	Expect []netip.Addr
+	// Tell, if not nil, is told the addresses of each response where Expect is
+	// set; none for one that is an error.
+	Tell func(found []netip.Addr)
 }
 
 // Probe implements [Prober].
@@ -60,10 +63,17 @@ func (p Resolver) judge(m *dns.Msg) sites.Check {
 	if len(p.Expect) == 0 {
 		return up("answers with " + rcode)
 	}
+	found := addresses(m)
+	if m.Rcode != dns.RcodeSuccess {
+		found = nil
+	}
+	if p.Tell != nil {
+		p.Tell(found)
+	}
 	if m.Rcode != dns.RcodeSuccess {
 		return down(CauseDNSRcode, "answers with %s where addresses of ours are expected", rcode)
 	}
-	return judgeAddresses(addresses(m), p.Expect)
+	return judgeAddresses(found, p.Expect)
 }
 
 func addresses(m *dns.Msg) []netip.Addr {

@@ -21,6 +21,9 @@ type Input struct {
 	// Last is what the target was last seen to hold as it should; nil if it
 	// never was. What differs from that is drift.
 	Last []Record
+	// Unsure are RRsets that were written to since, with an end that was not
+	// read: whatever they hold is no drift.
+	Unsure []Key
 	// Adopt are records of others that become ours.
 	Adopt []Record
 	// Emptied are names that are to have no address at this moment
@@ -92,6 +95,12 @@ func (c Conflict) Text() string {
 		return fmt.Sprintf("%s has no failover there: %s, which dnsteer did not write, is answered beside its own records. Remove it there, or take it over with \"dnsteer target adopt\".", c.Key, what)
 	}
 	return fmt.Sprintf("%s has no failover there: %s stands there, which dnsteer did not write and leaves alone. Remove it there, or take it over with \"dnsteer target adopt\".", c.Key, what)
+}
+
+// SatisfiedText says what a desired record means for people that somebody else
+// has put there.
+func SatisfiedText(r Record) string {
+	return fmt.Sprintf("%s has no failover there: %s stands there already, which dnsteer did not write and will not take away. Take it over with \"dnsteer target adopt\".", r.Key(), r.Addr)
 }
 
 // DriftWhat says what has become of a record of ours.

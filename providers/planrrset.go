@@ -162,7 +162,7 @@ func (p *planner) guard() {
 
 // drift notes what is not as it was last seen, and says whether there is any.
 func (p *planner) drift(s *rrset) bool {
-	if p.in.Last == nil {
+	if p.in.Last == nil || slices.Contains(p.in.Unsure, s.key) {
 		return false
 	}
 	var found []Drift

@@ -50,9 +50,9 @@ type driver struct {
 	suspect bool
 	fx      Effects
 	next    map[Subject]time.Duration
-	// down, unknown and mute hold what people call a subject: "berlin/a",
+	// down, wrong, unrouted, unknown and mute hold what people call a subject: "berlin/a",
 	// "berlin/a IPv6", "berlin/a http", "berlin resolver 10.1.0.1", "berlin".
-	down, unknown, mute map[string]bool
+	down, wrong, unrouted, unknown, mute map[string]bool
 	// work holds the figures of nodes, heard when they spoke last.
 	work  map[string]*Figures
 	heard map[string]time.Duration
@@ -70,7 +70,7 @@ type driver struct {
 func newDriver(t *testing.T, cfg *Config) *driver {
 	d := &driver{
 		t: t, cfg: cfg, wall: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
-		down: map[string]bool{}, unknown: map[string]bool{}, mute: map[string]bool{},
+		down: map[string]bool{}, wrong: map[string]bool{}, unrouted: map[string]bool{}, unknown: map[string]bool{}, mute: map[string]bool{},
 		work: map[string]*Figures{}, heard: map[string]time.Duration{},
 	}
 	d.start(Saved{})
@@ -163,8 +163,12 @@ func (d *driver) probe(s Subject) []Result {
 		}
 		*c = Check{Outcome: Up}
 		switch {
+		case any(d.unrouted):
+			*c = Check{Outcome: Unknown, Cause: CauseLocalRoute, Text: "network is unreachable"}
 		case any(d.unknown):
 			*c = Check{Outcome: Unknown, Cause: "local_busy", Text: "no free descriptor"}
+		case any(d.wrong):
+			*c = Check{Outcome: Down, Cause: CauseDNSAnswer, Text: "answers 198.51.100.7, which is none of the expected addresses"}
 		case any(d.down):
 			*c = Check{Outcome: Down, Cause: "refused", Text: "connection refused"}
 		default:

@@ -23,6 +23,8 @@ const (
 	ProbeRecovered        Kind = "probe_recovered"
 	ProbeStale            Kind = "probe_stale"
 	ProbeFresh            Kind = "probe_fresh"
+	Unjudged              Kind = "unjudged"
+	Judged                Kind = "judged"
 	SiteDown              Kind = "site_down"
 	SiteUp                Kind = "site_up"
 	ResolverDown          Kind = "resolver_down"
@@ -56,6 +58,7 @@ const (
 	ConfigRejected Kind = "config_rejected"
 	StoreFailed    Kind = "store_failed"
 	StoreRecovered Kind = "store_recovered"
+	KeyReplaced    Kind = "key_replaced"
 
 	Drift                 Kind = "drift"
 	DriftRepaired         Kind = "drift_repaired"
@@ -80,13 +83,13 @@ const (
 func Kinds() []Kind {
 	return []Kind{
 		FailoverOutage, FailoverSwitch, FailoverFailback, FailoverMaintenance, NodeDisabled, NodeEnabled,
-		NodeOffline, NodeOnline, ProbeNeverUp, ProbeFailed, ProbeRecovered, ProbeStale, ProbeFresh,
+		NodeOffline, NodeOnline, ProbeNeverUp, ProbeFailed, ProbeRecovered, ProbeStale, ProbeFresh, Unjudged, Judged,
 		SiteDown, SiteUp, ResolverDown, ResolverUp, ControllerIsolated, ControllerReconnected, ClockSuspect,
 		PoolOutageStarted, PoolOutageResolved, Paused, Resumed, MoveHeld, MoveHeldEnded,
 		MovePutOff, MovePutOffEnded, WindowSkipped,
 		QuarantineStarted, QuarantineEnded, MassFailure, MassFailureEnded, DrillStarted, DrillEnded, RestartLoop,
 		CertificateExpiring, CertificateRenewed,
-		ConfigReloaded, ConfigRejected, StoreFailed, StoreRecovered,
+		ConfigReloaded, ConfigRejected, StoreFailed, StoreRecovered, KeyReplaced,
 		Drift, DriftRepaired, PublishFailed, PublishRecovered, PublishNotVisible, PublishVisible,
 		InstanceConflict, InstanceConflictEnded,
 		AlertFailed, AlertRecovered, AlertDropped, ActionDone, ActionFailed,
@@ -109,10 +112,10 @@ const (
 // Severity gives the severity of a kind.
 func (k Kind) Severity() Severity {
 	switch k {
-	case SiteDown, ControllerIsolated, PoolOutageStarted, MassFailure, MoveHeld, StoreFailed:
+	case SiteDown, ControllerIsolated, PoolOutageStarted, MassFailure, MoveHeld, StoreFailed, KeyReplaced:
 		return Critical
 	case FailoverOutage, FailoverSwitch, NodeOffline, ResolverDown, ProbeNeverUp, ProbeFailed,
-		ProbeStale, ClockSuspect, CertificateExpiring, QuarantineStarted, WindowSkipped, RestartLoop, ConfigRejected,
+		ProbeStale, Unjudged, ClockSuspect, CertificateExpiring, QuarantineStarted, WindowSkipped, RestartLoop, ConfigRejected,
 		Drift, PublishFailed, PublishNotVisible, InstanceConflict, AlertFailed, AlertDropped, ActionFailed:
 		return Warning
 	default:
@@ -141,6 +144,9 @@ type Event struct {
 	Text string `json:"text"`
 	// Resolves is the ID of the event that this one ends; 0 for none.
 	Resolves uint64 `json:"resolves,omitempty"`
+	// Anew: an operator's order takes the place of the one that Resolves names,
+	// which did not end.
+	Anew bool `json:"anew,omitempty"`
 	// Drill: it is part of a drill, not of an outage (C6).
 	Drill bool `json:"drill,omitempty"`
 	// By and Reason are those of the operator's command (C8).

@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,9 +11,9 @@ import (
 // else.
 func TestEventsSeverity(t *testing.T) {
 	want := map[Severity][]Kind{
-		Critical: {SiteDown, ControllerIsolated, PoolOutageStarted, MoveHeld, MassFailure, StoreFailed},
+		Critical: {SiteDown, ControllerIsolated, PoolOutageStarted, MoveHeld, MassFailure, StoreFailed, KeyReplaced},
 		Warning: {
-			FailoverOutage, FailoverSwitch, NodeOffline, ProbeNeverUp, ProbeFailed, ProbeStale, ResolverDown,
+			FailoverOutage, FailoverSwitch, NodeOffline, ProbeNeverUp, ProbeFailed, ProbeStale, Unjudged, ResolverDown,
 			ClockSuspect, WindowSkipped, QuarantineStarted, RestartLoop, CertificateExpiring, ConfigRejected,
 			Drift, PublishFailed, PublishNotVisible, InstanceConflict,
 			AlertFailed, AlertDropped, ActionFailed,
@@ -78,6 +79,9 @@ func TestEventsResolve(t *testing.T) {
 		{"never up", `0s down berlin/a
 			2m up berlin/a
 			3m tick`, nil, ProbeNeverUp, ProbeRecovered},
+		{"unjudged", `60s unknown berlin resolver 10.1.0.1
+			2m up berlin resolver 10.1.0.1
+			3m tick`, nil, Unjudged, Judged},
 		{"stale", `60s mute berlin/a
 			2m up berlin/a
 			3m tick`, nil, ProbeStale, ProbeFresh},
@@ -97,6 +101,48 @@ func TestEventsResolve(t *testing.T) {
 			}
 			t.Errorf("no %s resolves %s (%d): %v", tt.resolve, tt.began, began, d.all)
 		})
+	}
+}
+
+// An order that is given anew would look as if it had ended, to everyone who
+// follows what an event resolves; and what it is the end of would stay open.
+func TestEventsOfOrdersAnew(t *testing.T) {
+	for name, tt := range map[string]struct {
+		in  string
+		cfg func(*Config)
+	}{
+		"maintenance": {in: `60s maintenance berlin/a
+			70s maintenance berlin/a for=1h
+			80s maintenance_end berlin/a`},
+		"disabled": {in: `60s disable berlin/a
+			70s disable berlin/a for=1h
+			80s enable berlin/a`},
+		"paused": {in: `60s pause hamburg
+			70s switch hamburg b for=1h
+			80s resume hamburg`},
+		"maintenance within a window": {`90s maintenance berlin/a
+			100s maintenance berlin/a for=1h
+			110s maintenance_end berlin/a`, window("1 12 * * *", 120e9, 0)},
+	} {
+		d := newDriver(t, usual(tt.cfg))
+		d.play(tt.in)
+		open := make(map[uint64]bool)
+		for _, e := range d.all {
+			if e.Kind == FailoverSwitch {
+				continue // it happens, and that is all
+			}
+			began := e.Resolves == 0 || e.Anew
+			if e.Anew != strings.Contains(e.Text, "until") && name != "maintenance within a window" || e.Resolves != 0 && !open[e.Resolves] {
+				t.Errorf("%s: %+v", name, e)
+			}
+			delete(open, e.Resolves)
+			if began {
+				open[e.ID] = true
+			}
+		}
+		if len(open) != 0 || len(d.all) < 3 {
+			t.Errorf("%s: %v stay open of %v", name, open, d.all)
+		}
 	}
 }
 

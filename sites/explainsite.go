@@ -11,18 +11,27 @@ func (m *Machine) ExplainSite(name string) string {
 	since := m.clock(s.Since)
 	switch {
 	case m.Isolated != 0:
-		return "The controller is cut off. All DNS is left alone until it sees a site again."
+		return "The controller is cut off. " + leftAlone
 	case s.Condition == SiteIsDown:
 		return name + " cannot be seen since " + since + ". " + m.explainDown(s)
 	case s.Condition == SiteResolverDown:
+		if s.answersWrong() {
+			return "The resolver of " + name + " gives wrong answers since " + since + s.witnessCause() + ": failover of this site is suspended."
+		}
 		return "The resolver of " + name + " does not answer since " + since + ", its nodes do: failover of this site is suspended."
+	case s.Unjudged != [families]uint64{}:
+		return m.explainUnjudged(s)
 	case s.cfg.NoWitness:
 		return name + " has no witness: threshold and two failures decide, and a fault of our own line looks like an outage of its nodes."
 	case !s.settled:
 		return name + " has not been seen since the start: it answers what was answered before, and nothing of it moves."
 	}
 	if silent, from := s.silence(); silent {
-		return fmt.Sprintf("%s: no answer for %s; if that lasts %s its nodes are asked whether the site is there.", s.witnessNames(), dur(m.now.Boot-from), dur(s.cfg.Threshold))
+		what := "no answer"
+		if s.answersWrong() {
+			what = "no right answer"
+		}
+		return fmt.Sprintf("%s: %s for %s; if that lasts %s its nodes are asked whether the site is there.", s.witnessNames(), what, dur(m.now.Boot-from), dur(s.cfg.Threshold))
 	}
 	return name + " is seen."
 }
@@ -83,7 +92,7 @@ func (m *Machine) ExplainPool(id PoolID) string {
 		t += ". " + p.site.Name + " has not been seen since the start: nothing of it moves before"
 	}
 	if m.horizon(p) < Forever {
-		t += ". A change may be near, so its TTL is low"
+		t += ". A change may be near, so the built-in server's TTL for it is low"
 	}
 	return t + "."
 }

@@ -49,7 +49,7 @@ func TestA11Guard(t *testing.T) {
 				hamburg/a answers and stands by. It is to serve hamburg again; failback waits: hamburg/b carries 1.2 MB/s (the guard asks for less than 32 kB/s for 30s), until 13:06:41 UTC at the latest.
 				hamburg/b answers and serves. Its work: 40 sessions, 1.2 MB/s.
 				hamburg=own 10.2.0.12
-				hamburg answers 10.2.0.12 (b is active). hamburg/a could serve it again; failback waits: hamburg/b carries less than 32 kB/s, and is to do so until 12:20:31 UTC, until 13:06:41 UTC at the latest; ` + "`dnsteer failback hamburg`" + ` does it now. A change may be near, so its TTL is low.
+				hamburg answers 10.2.0.12 (b is active). hamburg/a could serve it again; failback waits: hamburg/b carries less than 32 kB/s, and is to do so until 12:20:31 UTC, until 13:06:41 UTC at the latest; ` + "`dnsteer failback hamburg`" + ` does it now. A change may be near, so the built-in server's TTL for it is low.
 				hamburg=own 10.2.0.11
 				hamburg is now served by a instead of b, and answers 10.2.0.11.
 				No move of hamburg is put off any more: less than 32 kB/s were carried for 30s.`,

@@ -69,6 +69,31 @@ type Check struct {
 // since the controller listens: nothing is wrong with either (N4).
 const CauseAwaited = "awaited"
 
+// Causes of an answer that came and is not what was expected.
+const (
+	CauseDNSAnswer = "dns_answer"
+	CauseDNSRcode  = "dns_rcode"
+	CauseStatus    = "status"
+	CauseBody      = "body"
+	CauseProtocol  = "protocol"
+)
+
+// Causes of unknown outcomes that have words of their own (N14).
+const (
+	CauseLocalRoute      = "local_route"
+	CauseLocalPermission = "local_permission"
+)
+
+// wrong says whether it answered, with something else than was expected.
+func (c *Check) wrong() bool {
+	switch c.Cause {
+	case CauseDNSAnswer, CauseDNSRcode, CauseStatus, CauseBody, CauseProtocol:
+		return c.Outcome == Down
+	default:
+		return false
+	}
+}
+
 // Result is what came of probing a subject once.
 type Result struct {
 	Subject Subject
@@ -135,6 +160,8 @@ type Reply struct {
 	// Text says what was done and what was left out, or why it was refused and
 	// what the ways out are.
 	Text string
+	// Forceable: the same command would have been carried out with Force.
+	Forceable bool
 }
 
 // Effects is what a Step asks of its owner. Its slices are valid until the

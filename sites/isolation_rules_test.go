@@ -49,6 +49,26 @@ func TestN4Isolated(t *testing.T) {
 				controller_reconnected`,
 		},
 		{
+			name: "nothing is sent to any target, also across a restart, until something is seen",
+			in: `60s down berlin
+				60s down hamburg
+				80s see held berlin, held hamburg
+				90s restart 10s
+				2m see held berlin, held hamburg
+				10m up berlin
+				11m see held berlin, held hamburg
+				20m up hamburg
+				21m see held berlin, held hamburg`,
+			want: `held berlin=true
+				held hamburg=true
+				held berlin=true
+				held hamburg=true
+				held berlin=false
+				held hamburg=true
+				held berlin=false
+				held hamburg=false`,
+		},
+		{
 			name: "after the reconnection the silence of a site not yet seen counts from zero",
 			in: `60s down berlin
 				60s down hamburg
@@ -111,7 +131,8 @@ func TestN4Isolated(t *testing.T) {
 			want: `controller_isolated
 				berlin/a=up
 				site berlin=up
-				controller_reconnected`,
+				controller_reconnected
+				unjudged hamburg`,
 		},
 		{
 			name: "a site that was down before stays said, and is up again with an event of its own",
@@ -147,7 +168,8 @@ func TestN4Isolated(t *testing.T) {
 				3m up berlin
 				4m events`,
 			want: `controller_isolated
-				controller_reconnected`,
+				controller_reconnected
+				unjudged hamburg`,
 		},
 	})
 }

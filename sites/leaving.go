@@ -22,6 +22,9 @@ func (s *site) open() (list []alert) {
 	}
 	add(s.Down, Event{Kind: SiteUp})
 	add(s.Resolver, Event{Kind: ResolverUp})
+	for _, id := range s.Unjudged {
+		add(id, Event{Kind: Judged})
+	}
 	for _, n := range s.nodes {
 		list = append(list, n.open()...)
 	}
@@ -52,6 +55,7 @@ func (n *node) open() (list []alert) {
 			continue
 		}
 		add(l.Stale, ProbeFresh)
+		add(l.Unjudged, Judged)
 		add(l.Offline, NodeOnline)
 		add(l.Outage, FailoverFailback)
 		for _, key := range slices.Sorted(maps.Keys(l.Probes)) {

@@ -131,7 +131,7 @@ func (l *line) restart(now time.Duration, mass bool) {
 	if l.Word == WordRecovering {
 		l.recoverStart, l.lapsed, l.doubted = now, false, false
 	}
-	l.awaited = now
+	l.awaited, l.dark = now, false
 	for i := range l.checks {
 		l.checks[i].failStart = now
 	}

@@ -146,7 +146,7 @@ func (m *Machine) restartClocks() {
 		}
 		s.downAt, s.seenAt, s.answersFrom = now, now, now
 		for _, w := range s.witnesses {
-			w.awaited = now
+			w.awaited, w.dark = now, false
 		}
 		for _, n := range s.nodes {
 			for _, l := range n.lines {
@@ -190,7 +190,7 @@ func (m *Machine) result(res *Result) {
 	if m.now.Suspect {
 		distrust(res)
 	}
-	was := to.record.unfound()
+	was, dark := to.record.unfound(), to.record.dark
 	if to.line != nil {
 		m.absorb(to.line, res)
 		if to.twin != nil {
@@ -199,7 +199,11 @@ func (m *Machine) result(res *Result) {
 	} else {
 		m.witness(to, res)
 	}
-	if to.record.stuck {
+	to.record.dim(res.Start, m.epoch)
+	if to.line != nil && to.twin != nil {
+		to.twin.dim(res.Start, m.epoch)
+	}
+	if to.record.stuck || dark || to.record.dark {
 		m.dirty(to.site)
 	}
 	if is := to.record.unfound(); is != was {

@@ -14,7 +14,8 @@ func TestO1Unknown(t *testing.T) {
 				10m see berlin/a, berlin
 				10m events`,
 			want: `berlin/a=up
-				berlin=own 10.1.0.11, 10.1.0.12`,
+				berlin=own 10.1.0.11, 10.1.0.12
+				unjudged berlin/a`,
 		}, {
 			name: "in the middle of an outage it neither stops nor resets the clock",
 			in: `60s down berlin/a
@@ -67,7 +68,9 @@ func TestO1Unknown(t *testing.T) {
 				5m events`,
 			want: `site berlin=resolver_down
 				site berlin=resolver_down
-				resolver_down berlin`,
+				resolver_down berlin
+				unjudged berlin/a
+				unjudged berlin/b`,
 		}, {
 			name: "a line that can never be asked does not hide a site that is down",
 			cfg: func(c *Config) {
@@ -156,6 +159,27 @@ func TestO3Resolvers(t *testing.T) {
 			want: `site berlin=up
 				The resolver of berlin has not answered for 10s (connection refused), its nodes do. Failover of this site is suspended until it answers.
 				berlin/a=failing`,
+		}, {
+			name: "one that answers otherwise: no silence is told of",
+			in: `60s wrong berlin resolver 10.1.0.1
+				65s down berlin/a
+				68s explain site berlin
+				80s explain site berlin
+				80s explain berlin/a
+				90s up berlin resolver 10.1.0.1
+				95s texts`,
+			want: `berlin, resolver 10.1.0.1: no right answer for 3s; if that lasts 10s its nodes are asked whether the site is there.
+				The resolver of berlin gives wrong answers since 12:01:13 UTC (answers 198.51.100.7, which is none of the expected addresses): failover of this site is suspended.
+				berlin/a has not answered for 12s (connection refused). The resolver 10.1.0.1 does not answer as it should, so its clock stands still and it stays in DNS until that is otherwise (then 30s are left).
+				The resolver of berlin has given wrong answers for 10s (answers 198.51.100.7, which is none of the expected addresses), its nodes answer. Failover of this site is suspended until it gives the right one.
+				The resolver of berlin answers as it should again after 20s: failover of this site works again.`,
+		}, {
+			name: "nor where the nodes are silent",
+			in: `60s wrong berlin resolver 10.1.0.1
+				60s down berlin/a
+				60s down berlin/b
+				75s texts`,
+			want: `berlin cannot be seen since 12:01:13 UTC: its resolver gives wrong answers, and none of its nodes answers (answers 198.51.100.7, which is none of the expected addresses). Its DNS is left alone: our own line is the likeliest cause.`,
 		},
 	})
 }

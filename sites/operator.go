@@ -68,6 +68,13 @@ func refuse(format string, args ...any) Reply {
 	return Reply{Refused: true, Text: fmt.Sprintf(format, args...)}
 }
 
+// unforced refuses what Force would have had done.
+func unforced(format string, args ...any) Reply {
+	r := refuse(format, args...)
+	r.Forceable = true
+	return r
+}
+
 // takeOut begins maintenance, or disables (N7, N8), unless that would leave a
 // pool without a node (C4).
 func (m *Machine) takeOut(s *site, nodes []*node, c *Command) Reply {
@@ -75,7 +82,7 @@ func (m *Machine) takeOut(s *site, nodes []*node, c *Command) Reply {
 		return refuse("Name the node to disable: %s.", s.nodeNames())
 	}
 	if why := m.wouldEmpty(s, nodes); why != "" && !c.Force {
-		return refuse("Refused: %s. Give the site an emergency_site, wait until another node answers, or use --force.", why)
+		return unforced("Refused: %s. Give the site an emergency_site, wait until another node answers, or use --force.", why)
 	}
 	hold := Hold{By: c.By, Reason: c.Reason, Since: m.now.Wall}
 	hold.last(c.For, m.now)
@@ -91,7 +98,7 @@ func (m *Machine) takeOut(s *site, nodes []*node, c *Command) Reply {
 			e.Kind, e.Text = FailoverMaintenance, m.maintenanceText(n, &h, m.endText(&h))
 		}
 		if *was != nil {
-			e.Resolves = (*was).Event // ordered anew, it takes the place of what was ordered
+			e.Resolves, e.Anew = (*was).Event, true
 		}
 		*was = &h
 		if !n.Replaced {
@@ -134,11 +141,17 @@ func (m *Machine) putBack(s *site, nodes []*node, c *Command) Reply {
 
 // endMaintenance ends the maintenance of an operator and of a window.
 func (m *Machine) endMaintenance(n *node, reason, by string) {
-	ended := n.Maintenance
-	if ended == nil {
-		ended = n.Window
-	}
+	ended, window := n.Maintenance, n.Window
 	n.Maintenance, n.Window = nil, nil
+	switch {
+	case ended == nil:
+		ended = window
+	case window != nil && !n.Replaced: // each has its own beginning
+		m.node(n, Event{
+			Kind: FailoverMaintenance, Resolves: window.Event, By: by, Reason: reason,
+			Text: n.site.Name + "/" + n.Name + " is no longer in its maintenance window: the command ends that too.",
+		})
+	}
 	m.maintenanceEnded(n, ended, Event{By: by, Reason: reason})
 }
 

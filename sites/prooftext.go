@@ -36,7 +36,11 @@ func (l *line) silentText() string {
 	case "a witness of the site":
 		return "No witness of the site answers either"
 	default:
-		return strings.ToUpper(t[:1]) + t[1:] + " does not answer either"
+		t = strings.ToUpper(t[:1]) + t[1:]
+		if l.node.site.answersWrong() {
+			return t + " does not answer as it should"
+		}
+		return t + " does not answer either"
 	}
 }
 

@@ -36,6 +36,10 @@ type record struct {
 	// silent: what is waited to be told of has not come yet, and nothing else of
 	// the subject could not be found out.
 	silent bool
+	// dark: nothing but unknown has come since the probe that started at
+	// darkFrom; the last started at darkTo (N14).
+	dark             bool
+	darkFrom, darkTo time.Duration
 }
 
 // take enters an outcome, and says whether it counts. A result that is older
@@ -72,6 +76,7 @@ func (r *record) take(o Outcome, res *Result, spoke time.Duration, learnt uint64
 func (r *record) adopt(o *record) {
 	r.last, r.start, r.finish, r.row, r.rowStart = o.last, o.start, o.finish, o.row, o.rowStart
 	r.recent, r.recentStart, r.check = o.recent, o.recentStart, o.check
+	r.dark, r.darkFrom, r.darkTo = o.dark, o.darkFrom, o.darkTo
 	r.upStart, r.upFinish, r.learnt, r.upLearnt = o.upStart, o.upFinish, o.learnt, o.upLearnt
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -12,9 +13,9 @@ import (
 func (d *driver) do(what string) {
 	d.t.Helper()
 	verb, about, _ := strings.Cut(what, " ")
-	marks := map[string]map[string]bool{"down": d.down, "unknown": d.unknown, "mute": d.mute}
+	marks := map[string]map[string]bool{"down": d.down, "unknown": d.unknown, "mute": d.mute, "wrong": d.wrong, "unrouted": d.unrouted}
 	switch verb {
-	case "down", "unknown", "mute":
+	case "down", "unknown", "mute", "wrong", "unrouted":
 		marks[verb][about] = true
 	case "up":
 		for _, set := range marks {
@@ -208,13 +209,15 @@ func (d *driver) command(verb, about string) {
 }
 
 // see gives the state of a node ("berlin/a=up"), of a pool ("berlin=own
-// 10.1.0.11, 10.1.0.12"), of a site ("site berlin=up") or of a name's TTL
+// 10.1.0.11, 10.1.0.12"), of a site ("site berlin=up", "held berlin=true") or of a name's TTL
 // ("ttl berlin=30s").
 func (d *driver) see(what string) string {
 	kind, name, _ := strings.Cut(what, " ")
 	switch kind {
 	case "site":
 		return what + "=" + d.m.SiteWord(name)
+	case "held":
+		return what + "=" + strconv.FormatBool(d.m.SiteHeld(name))
 	case "ttl":
 		id, _ := d.m.FindPool(name)
 		s := &d.cfg.Sites[id.Site]

@@ -69,6 +69,7 @@ func (m *Machine) evaluate(s *site) {
 			}
 		}
 	}
+	m.unjudged(s)
 	m.retire(s)
 }
 

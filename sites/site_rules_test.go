@@ -108,6 +108,26 @@ func TestN3Silence(t *testing.T) {
 				berlin/a=failing
 				berlin/a=out`, // seen at 10m1s, deadline 10m31s
 		}, {
+			name: "down, nothing is sent to its targets by itself",
+			in: `60s down berlin
+				70s see held berlin, held hamburg
+				74s see held berlin, held hamburg
+				10m up berlin resolver 10.1.0.1
+				10m up berlin
+				10m5s see held berlin`,
+			want: `held berlin=false
+				held hamburg=false
+				held berlin=true
+				held hamburg=false
+				held berlin=false`,
+		}, {
+			name: "nor after a restart, also where a pool of it is paused",
+			in: `60s down berlin
+				80s pause berlin
+				80s restart 1m
+				3m see held berlin`,
+			want: `held berlin=true`,
+		}, {
 			name: "two witnesses: silent when both are",
 			cfg:  twoWitnesses(false),
 			in: `60s down 10.1.0.1

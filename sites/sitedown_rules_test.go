@@ -29,14 +29,17 @@ func TestN5SiteDown(t *testing.T) {
 			cfg:  after,
 			in: `60s down berlin
 				11m12s see berlin, berlin/a
-				11m14s see berlin, berlin/a, site berlin
+				11m12s see held berlin
+				11m14s see berlin, berlin/a, site berlin, held berlin
 				11m14s events
 				1h events`,
 			want: `berlin=own 10.1.0.11, 10.1.0.12
 				berlin/a=failing
+				held berlin=true
 				berlin=emergency:hamburg 10.2.0.11
 				berlin/a=out
 				site berlin=down
+				held berlin=false
 				site_down berlin
 				failover_outage berlin/a
 				failover_outage berlin/b

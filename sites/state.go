@@ -83,6 +83,8 @@ type SavedSite struct {
 	// Down and Resolver are the events that said so and are not yet resolved.
 	Down     uint64 `json:"down,omitempty"`
 	Resolver uint64 `json:"resolver,omitempty"`
+	// Unjudged are the events that said that its lines cannot be judged (N14).
+	Unjudged [families]uint64 `json:"unjudged,omitzero"`
 	// FailedOver: its emergency site serves because it is down (N5).
 	FailedOver bool        `json:"failed_over,omitempty"`
 	Nodes      []SavedNode `json:"nodes"`
@@ -124,6 +126,8 @@ type SavedLine struct {
 	Outage  uint64 `json:"outage,omitempty"`
 	// Drill: those are part of a drill (C6).
 	Drill bool `json:"drill,omitempty"`
+	// Unjudged is the event that said that it cannot be judged (N14).
+	Unjudged uint64 `json:"unjudged,omitempty"`
 	// Stale is the event that said that nothing is heard of its probes (S5).
 	Stale uint64 `json:"stale,omitempty"`
 	// Refuted: a first result failed while the line worked, so a pending node

@@ -33,7 +33,7 @@ func (m *Machine) switchTo(s *site, nodes []*node, c *Command) Reply {
 	case n.taken():
 		return refuse("Refused: %s/%s is %s. End that first.", s.Name, n.Name, n.word())
 	case !n.answers() && !n.unjudged() && !c.Force:
-		return refuse("Refused: %s/%s does not answer%s. Use --force to switch to it all the same.", s.Name, n.Name, m.lastCause(n))
+		return unforced("Refused: %s/%s does not answer%s. Use --force to switch to it all the same.", s.Name, n.Name, m.lastCause(n))
 	}
 	for _, l := range n.lines {
 		if l == nil || l.Word == WordUp || l.Word == WordFailing || !l.answers() && !c.Force {
@@ -62,7 +62,7 @@ func (m *Machine) pause(p *pool, c *Command) {
 	p.Paused = h
 	e := Event{Kind: Paused, By: c.By, Reason: c.Reason, Text: m.pausedText(p)}
 	if before != nil {
-		e.Resolves = before.Event // paused anew, it takes the place of that
+		e.Resolves, e.Anew = before.Event, true
 	}
 	h.Event = m.poolEvent(p, e)
 	m.changed(p.site)

@@ -139,17 +139,25 @@ func (m *Machine) staleText(l *line) string {
 // The sentences about sites and the controller.
 
 func (m *Machine) resolverDownText(s *site, since time.Duration) string {
-	return fmt.Sprintf("The resolver of %s has not answered for %s%s, its nodes do. Failover of this site is suspended until it answers.",
+	how, until := "has not answered for %s%s, its nodes do", "it answers"
+	if s.answersWrong() {
+		how, until = "has given wrong answers for %s%s, its nodes answer", "it gives the right one"
+	}
+	return fmt.Sprintf("The resolver of %s "+how+". Failover of this site is suspended until "+until+".",
 		s.Name, dur(m.now.Boot-since), s.witnessCause())
 }
 
 func (m *Machine) resolverUpText(s *site, since time.Time) string {
-	return fmt.Sprintf("The resolver of %s answers again after %s: failover of this site works again.", s.Name, dur(m.now.Wall.Sub(since)))
+	return fmt.Sprintf("The resolver of %s answers as it should again after %s: failover of this site works again.", s.Name, dur(m.now.Wall.Sub(since)))
 }
 
 func (m *Machine) siteDownText(s *site) string {
-	t := fmt.Sprintf("%s cannot be seen since %s: neither its resolver nor any of its nodes answers%s. Its DNS is left alone: our own line is the likeliest cause.",
-		s.Name, m.clock(s.Since), s.witnessCause())
+	how := "neither its resolver nor any of its nodes answers"
+	if s.answersWrong() {
+		how = "its resolver gives wrong answers, and none of its nodes answers"
+	}
+	t := fmt.Sprintf("%s cannot be seen since %s: %s%s. Its DNS is left alone: our own line is the likeliest cause.",
+		s.Name, m.clock(s.Since), how, s.witnessCause())
 	if s.cfg.FailoverAfter > 0 && s.cfg.EmergencySite != "" {
 		t += " If it alone stays so for " + dur(s.cfg.FailoverAfter) + ", its emergency site steps in."
 	}
@@ -164,6 +172,17 @@ func (m *Machine) siteUpText(s *site, since time.Time) string {
 	return t + " No outage moved anything of it meanwhile."
 }
 
+// answersWrong says whether it is by wrong answers that the site's witnesses
+// fail, not by silence.
+func (s *site) answersWrong() bool {
+	for _, w := range s.witnesses {
+		if w.last == Down {
+			return w.check.wrong()
+		}
+	}
+	return false
+}
+
 func (s *site) witnessCause() string {
 	for _, w := range s.witnesses {
 		if w.last == Down {
@@ -173,11 +192,14 @@ func (s *site) witnessCause() string {
 	return ""
 }
 
+// leftAlone is what isolation means for DNS (E8, N4).
+const leftAlone = "No outage moves anything, and nothing is sent to targets by itself, until it sees a site again."
+
 func (m *Machine) isolatedText() string {
 	if len(m.subjects) > 0 && m.unknown == len(m.subjects) {
-		return "The controller can ask nothing for reasons of its own (every probe is unknown). All DNS is left alone."
+		return "The controller can ask nothing for reasons of its own (every probe is unknown). " + leftAlone
 	}
-	return fmt.Sprintf("The controller sees none of its %d sites: it is the one that is cut off. All DNS is left alone.", len(m.sites))
+	return fmt.Sprintf("The controller sees none of its %d sites: it is the one that is cut off. %s", len(m.sites), leftAlone)
 }
 
 func (m *Machine) reconnectedText() string {

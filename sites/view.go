@@ -21,6 +21,20 @@ func (m *Machine) SiteSettled(name string) bool {
 	return s != nil && s.settled
 }
 
+// SiteLost says whether nothing of a site can be seen (N3).
+func (m *Machine) SiteLost(name string) bool {
+	s := m.byName[name]
+	return s != nil && s.Condition == SiteIsDown
+}
+
+// SiteHeld says whether nothing is sent by itself to the targets of a site: it
+// cannot be seen or judged, or the controller is isolated (E8, N4, N14). Where an emergency site
+// has stepped in for it (N5), that is sent.
+func (m *Machine) SiteHeld(name string) bool {
+	s := m.byName[name]
+	return s != nil && (m.Isolated != 0 || s.blindly() || s.Condition == SiteIsDown && !s.FailedOver)
+}
+
 // SiteWord gives the condition of a site, or "paused" when a pool of it is; ""
 // if there is no such site.
 func (m *Machine) SiteWord(name string) string {
@@ -69,9 +83,11 @@ func (m *Machine) findNode(name string) *node {
 
 // SiteView is what people are shown of a site.
 type SiteView struct {
-	Name      string        `json:"name"`
-	Condition Condition     `json:"condition"`
-	Since     time.Time     `json:"since"`
+	Name      string    `json:"name"`
+	Condition Condition `json:"condition"`
+	Since     time.Time `json:"since"`
+	// Unjudged: a line of it cannot be judged, for a reason of this machine's own.
+	Unjudged  bool          `json:"unjudged,omitempty"`
 	Explain   string        `json:"explain"`
 	Witnesses []WitnessView `json:"witnesses"`
 	Nodes     []NodeView    `json:"nodes"`
@@ -101,11 +117,14 @@ type NodeView struct {
 	// Quarantine: it waits longer than its grace after an outage (N11).
 	Quarantine bool   `json:"quarantine,omitempty"`
 	Stale      bool   `json:"stale,omitempty"`
+	Unjudged   bool   `json:"unjudged,omitempty"`
 	Explain    string `json:"explain"`
 	// Next is when the node's place in DNS can change next; zero if nothing is
 	// in sight.
 	Next  time.Time  `json:"next,omitzero"`
 	Lines []LineView `json:"lines"`
+	// Timeout is after what time a probe of it has failed.
+	Timeout time.Duration `json:"timeout_ns"`
 	// Figures of its work, where a probe finds them out.
 	Figures *Figures `json:"figures,omitempty"`
 }
@@ -151,7 +170,7 @@ type PoolView struct {
 func (m *Machine) View() []SiteView {
 	views := make([]SiteView, 0, len(m.sites))
 	for _, s := range m.sites {
-		v := SiteView{Name: s.Name, Condition: s.Condition, Since: s.Since, Explain: m.ExplainSite(s.Name)}
+		v := SiteView{Name: s.Name, Condition: s.Condition, Since: s.Since, Unjudged: s.Unjudged != [families]uint64{}, Explain: m.ExplainSite(s.Name)}
 		for _, w := range s.witnesses {
 			v.Witnesses = append(v.Witnesses, WitnessView{
 				Name: w.subject.Witness, Outcome: w.recent.String(), Cause: w.check.Cause, Text: w.check.Text,
@@ -179,7 +198,7 @@ func (m *Machine) View() []SiteView {
 func (m *Machine) viewNode(n *node) NodeView {
 	v := NodeView{
 		Name: n.Name, Word: n.word(), Measured: n.measured(), Answers: !n.disabled() && n.answers(), Addresses: n.answered(),
-		Ordered: copied(n.ordered()), Drill: copied(n.Drill), Quarantine: n.Quarantine != 0,
+		Timeout: n.cfg.Timeout, Ordered: copied(n.ordered()), Drill: copied(n.Drill), Quarantine: n.Quarantine != 0,
 		Explain: m.ExplainNode(n.site.Name + "/" + n.Name),
 	}
 	if f := n.figures(m.now.Boot); !f.none() {
@@ -196,6 +215,7 @@ func (m *Machine) viewNode(n *node) NodeView {
 			v.Since = l.Since
 		}
 		v.Stale = v.Stale || l.Stale != 0
+		v.Unjudged = v.Unjudged || l.Unjudged != 0
 		lv := LineView{Family: l.family.String(), Address: l.subject.Addr, Word: l.Word, Since: l.Since}
 		for i := range l.checks {
 			c, p := &l.checks[i].last, &n.cfg.Probes[i]

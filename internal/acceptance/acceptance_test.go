@@ -3,9 +3,8 @@ package acceptance
 
 import (
 	"bytes"
-	"context"
+	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 )
 
 // patience bounds each wait for the program, stopTime its end after SIGTERM.
@@ -199,7 +200,7 @@ func TestServeTheExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, port := folder(t), freePort(t)
+	dir, port := folder(t), fmt.Sprint(daemontest.Port(t))
 	// Its state lies beside the file; only the port may be in use on this machine.
 	text := strings.ReplaceAll(string(example), ":5353", ":"+port)
 	path := filepath.Join(dir, "dnsteer.yaml")
@@ -246,26 +247,4 @@ func TestServeTheExample(t *testing.T) {
 	}
 	p.signal(syscall.SIGTERM)
 	p.stopped()
-}
-
-// freePort gives a port that is free over UDP and TCP on both loopbacks' first
-// addresses.
-func freePort(t *testing.T) string {
-	t.Helper()
-	var lc net.ListenConfig
-	for {
-		ln, err := lc.Listen(context.Background(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := netip.MustParseAddrPort(ln.Addr().String())
-		pc, err := net.ListenPacket("udp", at.String())
-		_ = ln.Close()
-		if err != nil {
-			continue
-		}
-		_ = pc.Close()
-		_, port, _ := net.SplitHostPort(at.String())
-		return port
-	}
 }

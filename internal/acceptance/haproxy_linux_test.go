@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 )
 
 // longest bounds each wait for what proxies, probes and the controller do together.
@@ -38,7 +40,7 @@ type proxies struct {
 }
 
 func newProxies(t *testing.T, dir string) *proxies {
-	p := &proxies{t: t, dir: dir, web: freePort(t), page: freePort(t), running: map[string]*exec.Cmd{}}
+	p := &proxies{t: t, dir: dir, web: fmt.Sprint(daemontest.Port(t)), page: fmt.Sprint(daemontest.Port(t)), running: map[string]*exec.Cmd{}}
 	p.app = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		chunk := make([]byte, 16<<10)
 		for {
@@ -66,10 +68,6 @@ func newProxies(t *testing.T, dir string) *proxies {
 // start starts the HAProxy of a node's address.
 func (p *proxies) start(addr string) {
 	p.t.Helper()
-	path, err := exec.LookPath("haproxy")
-	if err != nil {
-		path = "/usr/sbin/haproxy"
-	}
 	file := filepath.Join(p.dir, "haproxy-"+addr+".cfg")
 	text := fmt.Sprintf(`
 global
@@ -93,7 +91,7 @@ listen stats
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		p.t.Fatal(err)
 	}
-	cmd := exec.Command(path, "-db", "-f", file)
+	cmd := exec.Command(daemontest.Path(p.t, "haproxy"), "-db", "-f", file)
 	cmd.Stderr = p.t.Output()
 	if err := cmd.Start(); err != nil {
 		p.t.Fatalf("HAProxy (install the package haproxy): %v", err)
@@ -179,7 +177,7 @@ type seen struct {
 // the way back must wait for the clients of the other; and no outage may wait.
 func TestHAProxyUnderLoad(t *testing.T) {
 	const a, b, resolver = "127.0.88.11", "127.0.88.12", "127.0.88.1"
-	dir, port := folder(t), freePort(t)
+	dir, port := folder(t), fmt.Sprint(daemontest.Port(t))
 	p := newProxies(t, dir)
 	p.start(a)
 	p.start(b)

@@ -13,6 +13,9 @@ import (
 const hops = 16
 
 func (s *Server) serveDNS(w dns.ResponseWriter, q *dns.Msg) {
+	if s.lost() != nil {
+		return
+	}
 	_ = w.WriteMsg(s.Answer(q)) // whoever has gone needs no answer
 }
 

@@ -50,6 +50,17 @@ type Options struct {
 	Hash func()
 	// Upstream answers what no rewrite does; nil knows no name.
 	Upstream func(dns.Question) []dns.RR
+	// Lost, while its line is cut, gives what ends when it can be reached again, and
+	// nil otherwise. Where it is not set the line is never cut.
+	Lost func() <-chan struct{}
+}
+
+// lost is nil while it can be reached.
+func (s *Server) lost() <-chan struct{} {
+	if s.opt.Lost == nil {
+		return nil
+	}
+	return s.opt.Lost()
 }
 
 // Server is a running one.
@@ -214,6 +225,14 @@ func (s *Server) DropSessions() {
 // handler takes the base off the path.
 func (s *Server) handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if lost := s.lost(); lost != nil {
+			select { // a line that is down says nothing
+			case <-lost:
+			case <-s.closed:
+			case <-r.Context().Done():
+			}
+			panic(http.ErrAbortHandler)
+		}
 		path, ok := strings.CutPrefix(r.URL.Path, s.opt.Base)
 		s.mu.Lock()
 		s.paths = append(s.paths, r.Method+" "+r.URL.Path)

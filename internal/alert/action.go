@@ -58,6 +58,7 @@ const (
 	actionTry  = 3
 	actionWait = 10 * time.Second
 	actionKey  = "action/" // action/NAME
+	quietKey   = "quiet/"  // quiet/NAME
 )
 
 // action is one run that is to be made.
@@ -75,18 +76,27 @@ type actions struct {
 	instance string
 	// runs are when each action was carried out, as far as its bound asks.
 	runs map[string][]time.Time
-	room chan struct{}
+	// quiet is until when no more is said of an action's bound.
+	quiet map[string]time.Time
+	room  chan struct{}
 }
 
 func newActions(w World) *actions {
-	return &actions{world: w, runs: make(map[string][]time.Time), room: make(chan struct{}, atOnce)}
+	return &actions{world: w, runs: make(map[string][]time.Time), quiet: make(map[string]time.Time), room: make(chan struct{}, atOnce)}
 }
 
 func (a *actions) use(cfg *Config) { a.list, a.instance = cfg.Actions, cfg.Instance }
 
-// restore takes over when actions were carried out.
+// restore takes over when actions were carried out, and what was said of it.
 func (a *actions) restore(stored map[string][]byte, fail func(string, error)) {
 	for key, value := range stored {
+		if name, ok := strings.CutPrefix(key, quietKey); ok {
+			var until time.Time
+			if err := until.UnmarshalText(value); err != nil {
+				fail(key, err)
+			}
+			a.quiet[name] = until
+		}
 		if name, ok := strings.CutPrefix(key, actionKey); ok {
 			var runs []time.Time
 			if err := json.Unmarshal(value, &runs); err != nil {
@@ -116,7 +126,7 @@ func (a *actions) choose(e *sites.Event, now time.Time) (list []action) {
 		case age > staleAction:
 			a.failed(x.Name, e, fmt.Sprintf("it is %s old", length(int64(age/time.Second))))
 		case !a.allow(x, now):
-			a.failed(x.Name, e, fmt.Sprintf("it was carried out %d times within %s already", x.AtMost, length(int64(x.Within/time.Second))))
+			a.tooOften(x, e, now)
 		default:
 			list = append(list, action{*x, m, e})
 		}
@@ -140,6 +150,22 @@ func (a *actions) allow(x *Action, now time.Time) bool {
 		a.world.Keep(map[string][]byte{actionKey + x.Name: data})
 	}
 	return true
+}
+
+// tooOften says that an action's bound is reached: once in the time that it
+// counts in, and in the log each time.
+func (a *actions) tooOften(x *Action, why *sites.Event, now time.Time) {
+	within := length(int64(x.Within / time.Second))
+	a.world.Log.Warn("an action was not carried out: its bound is reached", "action", x.Name, "event", why.ID, "at_most", x.AtMost, "within", within)
+	if until := a.quiet[x.Name]; now.Before(until) && until.Sub(now) <= x.Within {
+		return
+	}
+	until := now.Add(x.Within)
+	a.quiet[x.Name] = until
+	if text, err := until.MarshalText(); err == nil { // its year has four digits
+		a.world.Keep(map[string][]byte{quietKey + x.Name: text})
+	}
+	a.failed(x.Name, why, fmt.Sprintf("it was carried out %d times within %s already. That this happens again is told once within %s; the log names each", x.AtMost, within, within))
 }
 
 func (a *actions) failed(name string, why *sites.Event, text string) {

@@ -19,6 +19,8 @@ const (
 	// uncovered is the least that is waited when what stood for an incident has
 	// ended and the incident has not.
 	uncovered = time.Minute
+	// longestPlan is the longest that anything is put off, but for reminders.
+	longestPlan = 2 * time.Hour
 )
 
 // Book knows what has happened and what was told of it. It has no clock, no
@@ -95,8 +97,9 @@ func NewBook(routes []Route, group time.Duration, last uint64) *Book {
 	}
 }
 
-// Load takes over what [Book.Encode] gave.
-func (b *Book) Load(data []byte) error {
+// Load takes over what [Book.Encode] gave. What is planned for a time that the
+// book plans nothing for, because the clock was wrong then, is due now.
+func (b *Book) Load(data []byte, now time.Time) error {
 	s := saved{Open: make(map[uint64]*told), Begun: make(map[string]time.Time)}
 	if err := json.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("read what is known of alerts: %w", err)
@@ -106,6 +109,25 @@ func (b *Book) Load(data []byte) error {
 	for id, t := range s.Open {
 		if t == nil {
 			delete(s.Open, id)
+		}
+	}
+	limit := now.Add(longestPlan)
+	for _, w := range s.Waiting {
+		if w.At.After(limit) {
+			w.At = now
+		}
+	}
+	for _, c := range s.Cases {
+		if c.Due.After(limit) {
+			c.Due = now
+		}
+		if c.LastSent.After(now) {
+			c.LastSent = now
+		}
+	}
+	for key, at := range s.Begun {
+		if at.After(now) {
+			delete(s.Begun, key)
 		}
 	}
 	b.saved = s
@@ -132,11 +154,11 @@ func (b *Book) Take(e sites.Event, explain []string, now time.Time) {
 	default:
 	}
 	t := told{Event: e, Explain: explain}
-	earlier := b.Open[e.Resolves]
+	earlier, over := b.Open[e.Resolves], isEnd(&e)
 	switch {
-	case e.Resolves != 0 && earlier == nil && rank(e.Severity) == 0:
+	case over && earlier == nil:
 		// What it ends was never known here: no end without its beginning.
-	case e.Resolves != 0 && earlier != nil && rank(e.Severity) == 0:
+	case over:
 		delete(b.Open, e.Resolves)
 		b.end(earlier, e, now)
 	case earlier != nil && rank(e.Severity) > rank(earlier.Event.Severity):
@@ -144,7 +166,7 @@ func (b *Book) Take(e sites.Event, explain []string, now time.Time) {
 		delete(b.Open, e.Resolves)
 		b.Open[e.ID] = &t
 		b.worsen(earlier, &t, now)
-	case e.Resolves != 0 && earlier != nil:
+	case earlier != nil:
 		delete(b.Open, e.Resolves)
 		b.goesOn(earlier, &t, now)
 		b.Open[e.ID] = earlier
@@ -153,93 +175,6 @@ func (b *Book) Take(e sites.Event, explain []string, now time.Time) {
 			b.Open[e.ID] = &t
 		}
 		b.assign(t, now)
-	}
-}
-
-// assign has something wait for the routes that take it. A channel is served by
-// the first route that names it.
-func (b *Book) assign(t told, now time.Time) {
-	var served []string
-	for i := range b.routes {
-		r := &b.routes[i]
-		if !r.Chooses(&t.Event) {
-			continue
-		}
-		var to []string
-		for _, name := range r.To {
-			if !slices.Contains(served, name) {
-				to = append(to, name)
-			}
-		}
-		served = append(served, to...)
-		if len(to) > 0 {
-			b.Waiting = append(b.Waiting, &waiting{told: t, Route: r.Name, To: to, At: due(&t.Event, r.Wait, now)})
-		}
-	}
-}
-
-// end enters that something is over. What was not told yet is not told at all.
-func (b *Book) end(t *told, e sites.Event, now time.Time) {
-	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *waiting) bool { return w.Event.ID == t.Event.ID })
-	for _, c := range b.Cases {
-		for _, m := range c.Members {
-			if m.Event.ID == t.Event.ID && !m.ended() {
-				m.End = e
-				c.Due = earliest(c.Due, now.Add(b.group))
-			}
-		}
-	}
-	for _, w := range b.Waiting {
-		if covers(&t.Event, &w.Event) {
-			w.At = later(w.At, now.Add(max(uncovered, b.wait(w))))
-		}
-	}
-}
-
-// worsen enters that something goes on as something worse: those who were told
-// of it are told more, and those who take only what is worse are told of it.
-func (b *Book) worsen(earlier, t *told, now time.Time) {
-	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *waiting) bool { return w.Event.ID == earlier.Event.ID })
-	before := len(b.Waiting)
-	b.assign(*t, now)
-	for _, c := range b.Cases {
-		for _, m := range c.Members {
-			if m.Event.ID != earlier.Event.ID || m.ended() {
-				continue
-			}
-			since := m.Event.Time
-			m.told, m.News = *t, true
-			m.Event.Time = since
-			c.Due = earliest(c.Due, now.Add(b.group))
-			// It goes on in its thread for the channels that have it.
-			fresh := slices.DeleteFunc(b.Waiting[before:], func(w *waiting) bool {
-				w.To = slices.DeleteFunc(w.To, func(name string) bool { return slices.Contains(c.To, name) })
-				return len(w.To) == 0
-			})
-			b.Waiting = b.Waiting[:before+len(fresh)]
-		}
-	}
-}
-
-// goesOn enters that an event has taken the place of another.
-func (b *Book) goesOn(t, news *told, now time.Time) {
-	t.Explain = news.Explain
-	if !continues(t.Event.Kind) {
-		return
-	}
-	t.Event.Text = news.Event.Text
-	for _, w := range b.Waiting {
-		if w.Event.ID == t.Event.ID {
-			w.Event.Text = t.Event.Text
-		}
-	}
-	for _, c := range b.Cases {
-		for _, m := range c.Members {
-			if m.Event.ID == t.Event.ID {
-				m.Event.Text, m.News = t.Event.Text, true
-				c.Due = earliest(c.Due, now.Add(b.group))
-			}
-		}
 	}
 }
 
@@ -267,6 +202,16 @@ func (b *Book) Reload(routes []Route, group time.Duration, exists func(site, nod
 				ID: b.Last, Time: now, Kind: sites.ConfigReloaded, Severity: sites.Info, Site: e.Site, Node: e.Node,
 				Text: e.Subject() + " is no longer configured.",
 			}, now)
+		}
+	}
+}
+
+// Narrow has an incident go on on those of its channels alone that were told of
+// its beginning.
+func (b *Book) Narrow(thread string, to []string) {
+	for _, c := range b.Cases {
+		if c.id(1) == thread {
+			c.To = to
 		}
 	}
 }

@@ -210,6 +210,33 @@ func TestWhatIsTold(t *testing.T) {
 			"mail: update 3: 3 of 4 over, 1 left: Taken out of DNS: 4 nodes (berlin/n0, berlin/n1, berlin/n2 and 1 more)",
 			"mail: resolved 4: Taken out of DNS: 4 nodes (berlin/n0, berlin/n1, berlin/n2 and 1 more)",
 		}},
+		{"what nothing could serve for a moment is told in one message", func(d *desk) {
+			id := d.happen("pool_outage_started berlin", 0)
+			d.pass(8 * time.Second)
+			d.happen("pool_outage_resolved berlin", id)
+			d.pass(time.Hour)
+			if m := d.out[0].Message; m.Lasted != 8 || m.ID != m.Thread || !m.Ended.Equal(noon.Add(8*time.Second)) || len(d.Cases) != 0 {
+				d.out[0].Message.Subject = fmt.Sprintf("%+v", m)
+			}
+		}, []string{"mail: resolved 1: Nothing can serve berlin"}},
+		{"what moved the answers for a moment is told, with what goes on", func(d *desk) {
+			out := d.happen("failover_outage berlin/a", 0)
+			d.happen("failover_outage berlin/b", 0)
+			d.pass(5 * time.Second)
+			d.happen("failover_failback berlin/a", out)
+			d.pass(time.Minute)
+			if m := d.out[0].Message; !slices.Contains(m.What, "That is over: failover_failback of berlin/a.") {
+				d.out[0].Message.Subject = fmt.Sprintf("%+v", m)
+			}
+		}, []string{"mail: firing 2: Taken out of DNS: berlin/a and berlin/b"}},
+		{"what a site stands for is over with it", func(d *desk) {
+			down := d.happen("site_down berlin", 0)
+			out := d.happen("failover_outage berlin/a", 0)
+			d.pass(time.Minute)
+			d.happen("failover_failback berlin/a", out)
+			d.happen("site_up berlin", down)
+			d.pass(time.Hour)
+		}, nil},
 		{"what is for your information is told to nobody who did not ask", func(d *desk) {
 			d.happen("paused berlin", 0)
 			d.happen("drill_started berlin/a", 0)
@@ -225,6 +252,35 @@ func TestWhatIsTold(t *testing.T) {
 				t.Errorf("told (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Whoever asked for everything would hear that a pause or a maintenance has ended
+// because it was ordered anew, and nothing of its true end.
+func TestOrdersAnew(t *testing.T) {
+	ends := map[sites.Kind]sites.Kind{
+		sites.Paused: sites.Resumed, sites.FailoverMaintenance: sites.FailoverMaintenance, sites.NodeDisabled: sites.NodeEnabled,
+	}
+	for begin, end := range ends {
+		d := newDesk(Route{Name: "all", To: []string{"team"}})
+		order := func(k sites.Kind, resolves uint64, anew bool, by string) uint64 {
+			d.id++
+			d.Take(sites.Event{ID: d.id, Time: d.now, Kind: k, Severity: k.Severity(), Site: "berlin", Node: "a", Text: string(k) + ".", By: by, Resolves: resolves, Anew: anew}, nil, d.now)
+			d.pass(time.Hour)
+			return d.id
+		}
+		second := order(begin, order(begin, 0, false, "ann"), true, "ben")
+		var phases []Phase
+		for i := range d.out {
+			phases = append(phases, d.out[i].Message.Phase)
+		}
+		if diff := cmp.Diff([]Phase{Firing, Update}, phases); diff != "" || !slices.Contains(d.out[1].Message.Evidence, "By ben.") {
+			t.Errorf("%s ordered anew (-want +got):\n%s%+v", begin, diff, d.out)
+		}
+		order(end, second, false, "ben")
+		if last := d.out[len(d.out)-1].Message; last.Phase != Resolved || last.Lasted != 7200 || len(d.Open) != 0 {
+			t.Errorf("the end of %s: %+v", begin, last)
+		}
 	}
 }
 
@@ -256,7 +312,7 @@ func TestBookSurvivesRestarts(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Book = NewBook(d.routes, d.group, 0)
-		if err := d.Load(data); err != nil {
+		if err := d.Load(data, d.now); err != nil {
 			t.Fatal(err)
 		}
 		// What came before the restart comes again after it.
@@ -353,6 +409,30 @@ func TestClockIsSet(t *testing.T) {
 	}
 }
 
+// A clock that was wrong before the restart, by a year, would hold what waits and
+// each end back for that year.
+func TestClockWasWrongBeforeTheRestart(t *testing.T) {
+	d := newDesk()
+	d.now = noon.AddDate(1, 0, 0)
+	out := d.happen("failover_outage berlin/a", 0)
+	d.pass(time.Minute)
+	d.happen("failover_failback berlin/a", out)
+	d.happen("site_down hamburg", 0)
+	data, err := d.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := newDesk()
+	if err := later.Load(data, noon); err != nil {
+		t.Fatal(err)
+	}
+	later.pass(5 * time.Hour)
+	want := []string{"mail: resolved 1: Taken out of DNS: berlin/a", "mail: firing 1: hamburg cannot be seen", "mail: reminder 1: hamburg cannot be seen"}
+	if diff := cmp.Diff(want, later.said()); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
+
 // What a damaged store gives must not stop the controller.
 func FuzzBookLoad(f *testing.F) {
 	d := newDesk()
@@ -367,7 +447,7 @@ func FuzzBookLoad(f *testing.F) {
 	f.Add([]byte(`{"open":{"1":null},"waiting":[null],"cases":[null,{"members":[null]},{"members":[]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b := NewBook(newDesk().routes, time.Second, 0)
-		if b.Load(data) != nil {
+		if b.Load(data, noon) != nil {
 			return
 		}
 		for now, n := noon, 0; n < 20; n++ {

@@ -41,7 +41,7 @@ func (e *Engine) restore(stored map[string][]byte) {
 		return
 	}
 	if data, ok := stored[bookKey]; ok {
-		if err := e.book.Load(data); err != nil {
+		if err := e.book.Load(data, time.Now()); err != nil {
 			fail(bookKey, err)
 		}
 	}
@@ -55,6 +55,8 @@ func (e *Engine) restore(stored map[string][]byte) {
 				fail(key, err)
 			}
 			e.failed[rest] = id
+		case strings.HasPrefix(key, pastKey):
+			e.recall(key, value, fail)
 		case strings.HasPrefix(key, queueKey):
 			d := &delivery{}
 			name, _, _ := strings.Cut(strings.TrimPrefix(key, queueKey), "/")
@@ -87,6 +89,9 @@ func (e *Engine) newBox(c Channel) *outbox {
 func (e *Engine) gone(channel string, d *delivery, why error) {
 	e.mu.Lock()
 	e.left[deliveryKey(channel, d.Seq)] = nil
+	if why == nil {
+		e.remember(channel, []*delivery{d}, "")
+	}
 	e.mu.Unlock()
 	if why != nil {
 		e.tellDropped(channel, []*delivery{d}, why.Error())
@@ -101,6 +106,9 @@ func (e *Engine) tellDropped(channel string, list []*delivery, why string) {
 	}
 	now := time.Now()
 	e.mu.Lock()
+	if e.boxes[channel] != nil { // else it is configured no more
+		e.remember(channel, list, why)
+	}
 	quiet := now.Sub(e.droppedAt[channel]) < tellDrops
 	if !quiet {
 		e.droppedAt[channel] = now
@@ -175,7 +183,8 @@ func (e *Engine) closeBoxes(cfg *Config) {
 			orphans = append(orphans, o)
 			delete(e.boxes, name)
 			delete(e.failed, name)
-			e.left[failedKey+name] = nil
+			delete(e.past, name)
+			e.left[failedKey+name], e.left[pastKey+name] = nil, nil
 		}
 	}
 	e.mu.Unlock()
@@ -203,7 +212,11 @@ func (e *Engine) closeBoxes(cfg *Config) {
 func (e *Engine) queue(out *Outgoing, keep map[string][]byte, now time.Time) {
 	m := &out.Message
 	m.Instance = e.config().Instance
-	for _, name := range e.choose(out) {
+	to := e.choose(out)
+	if m.ID == m.Thread && !slices.Equal(to, out.To) {
+		e.book.Narrow(m.Thread, to)
+	}
+	for _, name := range to {
 		e.put(name, m, out.Fallback, keep, now)
 	}
 }
@@ -215,9 +228,10 @@ func (e *Engine) config() *Config {
 }
 
 // choose gives the channels for a message. That a channel fails is told by those
-// that do not.
+// that do not, and so is the rest of that incident.
 func (e *Engine) choose(out *Outgoing) []string {
-	if len(out.Message.Events) == 0 || out.Message.Events[0].Kind != sites.AlertFailed {
+	m := &out.Message
+	if m.ID != m.Thread || len(m.Events) == 0 || m.Events[0].Kind != sites.AlertFailed {
 		return out.To
 	}
 	well := func(list []string) (good []string) {

@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -144,6 +145,9 @@ func subject(list []told) string {
 		}
 	}
 	text := headline(first)
+	if len(names) > maxSubjects {
+		slices.SortFunc(names, byNumber) // they came in the order of the probes
+	}
 	if len(names) > 1 {
 		text = headlineOf(first.Kind, several(names))
 	}
@@ -158,6 +162,26 @@ func subject(list []told) string {
 		text += fmt.Sprintf(" (and %d more)", others)
 	}
 	return clip(oneLine(text), 160)
+}
+
+// byNumber compares names as people do: node9 comes before node10.
+func byNumber(a, b string) int {
+	digits := func(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+	for x, y := a, b; x != "" && y != ""; {
+		if m, n := digits(x), digits(y); m > 0 && n > 0 {
+			p, q := strings.TrimLeft(x[:m], "0"), strings.TrimLeft(y[:n], "0")
+			if c := cmp.Or(cmp.Compare(len(p), len(q)), strings.Compare(p, q)); c != 0 {
+				return c
+			}
+			x, y = x[m:], y[n:]
+			continue
+		}
+		if x[0] != y[0] {
+			return cmp.Compare(x[0], y[0])
+		}
+		x, y = x[1:], y[1:]
+	}
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
 // several names some of many.

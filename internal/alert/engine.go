@@ -68,7 +68,9 @@ type Engine struct {
 	failed map[string]uint64
 	// droppedAt is when dropping was last told, by channel.
 	droppedAt map[string]time.Time
-	beat      beat
+	// past is what became of the last messages, by channel, the newest first.
+	past map[string][]Delivered
+	beat beat
 	// open and waiting are what people may ask for of the book.
 	open    []Incident
 	waiting int
@@ -91,7 +93,7 @@ func New(cfg *Config, world World, stored map[string][]byte, last uint64) *Engin
 	e := &Engine{
 		world: world, cfg: cfg, turns: make(chan struct{}, 1), boxes: make(map[string]*outbox),
 		left: make(map[string][]byte), failed: make(map[string]uint64), droppedAt: make(map[string]time.Time),
-		stops: make(map[string]context.CancelFunc), book: NewBook(cfg.Routes, cfg.Group, last),
+		stops: make(map[string]context.CancelFunc), past: make(map[string][]Delivered), book: NewBook(cfg.Routes, cfg.Group, last),
 	}
 	e.actions = newActions(world)
 	e.active = cfg.active()

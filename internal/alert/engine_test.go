@@ -33,10 +33,11 @@ type world struct {
 	broken bool
 	// lose drops what is stored soon, as a kill does.
 	lose bool
+	log  *slog.Logger
 }
 
 func newWorld() *world {
-	return &world{values: make(map[string][]byte), more: make(chan struct{})}
+	return &world{log: slog.New(slog.DiscardHandler), values: make(map[string][]byte), more: make(chan struct{})}
 }
 
 func (w *world) raise(e sites.Event) {
@@ -124,7 +125,7 @@ func (w *world) world() World {
 		},
 		Exists:  func(string, string) bool { return true },
 		Healthy: func(context.Context) error { return nil },
-		Log:     slog.New(slog.DiscardHandler),
+		Log:     w.log,
 	}
 }
 
@@ -262,6 +263,7 @@ func TestTwoHoursOfDeadChannels(t *testing.T) {
 				t.Errorf("%s: arrived (-want +got):\n%s", name, d)
 			}
 		}
+		maps.DeleteFunc(w.values, func(key string, _ []byte) bool { return strings.HasPrefix(key, pastKey) })
 		if len(w.values) != 1 {
 			t.Errorf("what was sent is still stored: %v", slices.Sorted(maps.Keys(w.values)))
 		}
@@ -378,6 +380,33 @@ func TestFallback(t *testing.T) {
 	})
 }
 
+// A channel would be told that its own failure is over, of which it never heard;
+// and the one that was told of it would wait for the end in vain.
+func TestTheEndOfAFailureGoesWhereItsBeginningWent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ill, well := &peer{fault: func(context.Context, int) error { return errors.New("connection refused") }}, &peer{}
+		cfg := config(map[string]*peer{"ill": ill, "well": well})
+		cfg.Routes[0].Kinds = nil
+		w := newWorld()
+		_, stop := w.run(cfg)
+		defer stop()
+		w.happen("failover_outage berlin/a", 0)
+		time.Sleep(time.Hour)
+		ill.set(nil)
+		time.Sleep(time.Hour)
+		if d := cmp.Diff([]string{"firing Taken out of DNS: berlin/a"}, ill.subjects()); d != "" {
+			t.Errorf("the channel that failed has (-want +got):\n%s", d)
+		}
+		var phases []Phase
+		for _, m := range well.messages() {
+			phases = append(phases, m.Phase)
+		}
+		if d := cmp.Diff([]Phase{Firing, Firing, Resolved}, phases); d != "" {
+			t.Errorf("the other has (-want +got):\n%s", d)
+		}
+	})
+}
+
 // A queue without bound would end the controller; one that drops in silence
 // would be a lie.
 func TestQueueIsBounded(t *testing.T) {
@@ -400,6 +429,64 @@ func TestQueueIsBounded(t *testing.T) {
 	if len(o.items) != maxQueued || o.items[0].Message.ID != "critical" || len(last.Message.Notes) != 1 || !strings.Contains(last.Message.Notes[0], "subject of w1") {
 		t.Errorf("%d wait, the last says %v", len(o.items), last.Message.Notes)
 	}
+}
+
+// What a dead channel has no room for, or time, would vanish without a word; what
+// waited while the controller was off for long would never be tried.
+func TestADeadChannelForDays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dead := &peer{fault: func(context.Context, int) error { return errors.New("connection refused") }}
+		cfg := config(map[string]*peer{"dead": dead})
+		cfg.Routes[0].Kinds, cfg.GiveUp = []string{"window_skipped"}, 30*24*time.Hour
+		var lines lineCounter
+		w := newWorld()
+		w.log = slog.New(slog.NewTextHandler(&lines, nil))
+		_, stop := w.run(cfg)
+		const told = maxQueued + 500
+		for range told {
+			w.happen("window_skipped berlin", 0) // one message a minute
+			time.Sleep(time.Minute)
+		}
+		stop()
+		queued := 0
+		for key := range w.values {
+			if strings.HasPrefix(key, queueKey) {
+				queued++
+			}
+		}
+		if dropped := lines.count("a message was dropped"); queued != maxQueued || dropped != told-maxQueued {
+			t.Errorf("%d wait, the log names %d as dropped, of %d", queued, dropped, told)
+		}
+		if n := len(slices.DeleteFunc(w.kinds(), func(k string) bool { return k != "alert_dropped" })); n < 2 || n > 10 {
+			t.Errorf("dropping is told %d times", n)
+		}
+		time.Sleep(40 * 24 * time.Hour) // off for longer than a message is tried
+		dead.set(nil)
+		_, stop = w.run(cfg)
+		time.Sleep(time.Hour)
+		stop()
+		if got := dead.messages(); len(got) != maxQueued || !got[0].Time.Before(got[maxQueued-1].Time) {
+			t.Errorf("%d messages came", len(got))
+		}
+	})
+}
+
+// lineCounter counts the lines of a log.
+type lineCounter struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lineCounter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lineCounter) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), text)
 }
 
 // A message that its receiver never takes for what it is would block all that
@@ -524,6 +611,8 @@ func TestActions(t *testing.T) {
 		_, stop = w.run(cfg) // what was carried out is not forgotten
 		w.happen("node_offline berlin/d", 0)
 		time.Sleep(time.Minute)
+		w.happen("node_offline berlin/d2", 0) // that the bound is reached is known
+		time.Sleep(time.Minute)
 		stop()
 		w.happen("node_offline berlin/e", 0)
 		time.Sleep(2 * time.Hour)
@@ -538,7 +627,7 @@ func TestActions(t *testing.T) {
 		if d := cmp.Diff([]string{"berlin/a", "berlin/b"}, ran); d != "" {
 			t.Errorf("carried out (-want +got):\n%s", d)
 		}
-		want := map[string]int{"action_done": 2, "action_failed": 4, "node_offline": 6, "site_down": 1}
+		want := map[string]int{"action_done": 2, "action_failed": 3, "node_offline": 7, "site_down": 1}
 		got := make(map[string]int)
 		for _, k := range w.kinds() {
 			got[k]++

@@ -21,18 +21,18 @@ const (
 func roleOf(k sites.Kind) role {
 	switch k {
 	case sites.FailoverOutage, sites.FailoverMaintenance, sites.NodeDisabled, sites.NodeOffline, sites.ProbeNeverUp,
-		sites.ProbeFailed, sites.ProbeStale, sites.SiteDown, sites.ResolverDown, sites.ControllerIsolated,
+		sites.ProbeFailed, sites.ProbeStale, sites.Unjudged, sites.SiteDown, sites.ResolverDown, sites.ControllerIsolated,
 		sites.PoolOutageStarted, sites.Paused, sites.MoveHeld, sites.MovePutOff, sites.QuarantineStarted,
 		sites.MassFailure, sites.DrillStarted, sites.CertificateExpiring, sites.ConfigRejected, sites.StoreFailed,
 		sites.Drift, sites.PublishFailed, sites.PublishNotVisible, sites.InstanceConflict, sites.AlertFailed:
 		return begins
-	case sites.FailoverFailback, sites.NodeEnabled, sites.NodeOnline, sites.ProbeRecovered, sites.ProbeFresh,
+	case sites.FailoverFailback, sites.NodeEnabled, sites.NodeOnline, sites.ProbeRecovered, sites.ProbeFresh, sites.Judged,
 		sites.SiteUp, sites.ResolverUp, sites.ControllerReconnected, sites.PoolOutageResolved, sites.Resumed,
 		sites.MoveHeldEnded, sites.MovePutOffEnded, sites.QuarantineEnded, sites.MassFailureEnded, sites.DrillEnded,
 		sites.CertificateRenewed, sites.ConfigReloaded, sites.StoreRecovered, sites.DriftRepaired,
 		sites.PublishRecovered, sites.PublishVisible, sites.InstanceConflictEnded, sites.AlertRecovered:
 		return ends
-	case sites.FailoverSwitch, sites.WindowSkipped, sites.RestartLoop, sites.ClockSuspect, sites.AlertDropped,
+	case sites.FailoverSwitch, sites.KeyReplaced, sites.WindowSkipped, sites.RestartLoop, sites.ClockSuspect, sites.AlertDropped,
 		sites.ActionDone, sites.ActionFailed:
 		return once
 	default:
@@ -44,13 +44,25 @@ func roleOf(k sites.Kind) role {
 // another event resolves it.
 func lasting(k sites.Kind) bool { return roleOf(k) == begins }
 
+// isEnd says whether an event ends the one that it resolves. One that is worth a
+// warning takes its place, as an order does that is given anew.
+func isEnd(e *sites.Event) bool {
+	return e.Resolves != 0 && rank(e.Severity) == 0 && !e.Anew
+}
+
+// outlives says whether something is told though it was over before it could be:
+// what is critical, and what has moved the answers. What is [hasty] is not.
+func outlives(e *sites.Event) bool {
+	return !hasty(e) && (e.Severity == sites.Critical || e.Kind == sites.FailoverOutage)
+}
+
 // hasty says whether what begins with an event often ends by itself soon and has
 // moved nothing: a router that starts again must not mail. A push that fails
 // while clients get what is no longer right is critical, and not waited for.
 func hasty(e *sites.Event) bool {
 	switch e.Kind {
 	case sites.SiteDown, sites.ResolverDown, sites.ControllerIsolated, sites.NodeOffline, sites.ProbeFailed,
-		sites.ProbeStale:
+		sites.ProbeStale, sites.Unjudged:
 		return true
 	case sites.PublishFailed, sites.PublishNotVisible, sites.Drift:
 		return e.Severity != sites.Critical
@@ -62,7 +74,12 @@ func hasty(e *sites.Event) bool {
 // continues says whether an event that takes the place of an earlier one is told
 // as news of it; others go on in silence.
 func continues(k sites.Kind) bool {
-	return k == sites.ConfigRejected || k == sites.CertificateExpiring || k == sites.Drift
+	switch k {
+	case sites.ConfigRejected, sites.CertificateExpiring, sites.Drift, sites.Paused, sites.FailoverMaintenance, sites.NodeDisabled:
+		return true
+	default:
+		return false
+	}
 }
 
 // class names what belongs into one message.
@@ -101,7 +118,7 @@ func covers(big, small *sites.Event) bool {
 // ofNode says whether a kind tells of what a node's probes find.
 func ofNode(k sites.Kind) bool {
 	switch k {
-	case sites.NodeOffline, sites.ProbeFailed, sites.ProbeStale, sites.ProbeNeverUp:
+	case sites.NodeOffline, sites.ProbeFailed, sites.ProbeStale, sites.ProbeNeverUp, sites.Unjudged:
 		return true
 	default:
 		return false

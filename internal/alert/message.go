@@ -109,7 +109,7 @@ func (m *Message) Title() string {
 	return oneLine("[" + m.Instance + "] " + mark + m.Subject)
 }
 
-// part is a heading with its sentences.
+// part is a heading with its sentences, each in one line.
 type part struct {
 	Heading string
 	Lines   []string
@@ -119,9 +119,14 @@ type part struct {
 func (m *Message) Parts() []part { //nolint:revive // templates alone use it, whatever its type is called
 	var list []part
 	add := func(heading string, lines []string) {
-		if len(lines) > 0 {
-			list = append(list, part{heading, lines})
+		if len(lines) == 0 {
+			return
 		}
+		p := part{Heading: heading}
+		for _, l := range lines {
+			p.Lines = append(p.Lines, oneLine(l))
+		}
+		list = append(list, p)
 	}
 	add("", m.What)
 	add("When", []string{m.When()})
@@ -160,19 +165,21 @@ func (m *Message) Text() string {
 			indent = "  "
 		}
 		for _, l := range p.Lines {
-			b.WriteString(indent + oneLine(l) + "\n")
+			b.WriteString(indent + l + "\n")
 		}
 	}
 	return b.String()
 }
 
-// Brief is the message for small screens: its first sentences, when, and what
-// helps.
+// Brief is the message for small screens, below its title: its first sentences,
+// when, and what helps.
 func (m *Message) Brief() string {
 	var lines []string
 	for _, list := range [][]string{m.What, {m.When()}, m.Evidence, m.LeftAlone, m.Next, m.Notes} {
 		for _, l := range list {
-			lines = append(lines, oneLine(l))
+			if l = oneLine(l); l != m.Subject+"." { // the title says that
+				lines = append(lines, l)
+			}
 		}
 	}
 	if len(m.Commands) > 0 {
@@ -202,12 +209,15 @@ func length(seconds int64) string {
 	return strings.Join(parts, " ")
 }
 
-// oneLine makes one line of a text, without what would steer a terminal or
-// start another header.
+// oneLine makes one line of a text, without what would steer a terminal, start
+// another header or turn the direction of writing.
 func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u2028' || r == '\u2029' {
+		switch {
+		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u2028' || r == '\u2029':
 			return ' '
+		case r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069':
+			return -1
 		}
 		return r
 	}, text)

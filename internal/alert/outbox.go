@@ -268,11 +268,12 @@ func guarded(ctx context.Context, s Sender, m *Message, log Dialogue) (err error
 	return s.Send(ctx, m, log)
 }
 
-// expire removes what has waited too long.
+// expire removes what has waited too long, while the channel fails: what the
+// controller was off for, or had another clock in, is tried first.
 func (o *outbox) expire(limit time.Time) (old []*delivery) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for len(o.items) > 0 && !o.sending && o.items[0].Queued.Before(limit) {
+	for len(o.items) > 0 && !o.sending && !o.failing.IsZero() && o.items[0].Queued.Before(limit) {
 		old = append(old, o.items[0])
 		o.items = o.items[1:]
 		o.dropped++

@@ -39,6 +39,8 @@ type ChannelStatus struct {
 	Taken   int      `json:"-"`
 	Refused int      `json:"-"`
 	Queue   []Queued `json:"queue"`
+	// Past are the last messages that wait no more, the newest first.
+	Past []Delivered `json:"past"`
 }
 
 // Queued is a message that waits.
@@ -81,6 +83,9 @@ func (e *Engine) Status() *Status {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	for i := range s.Channels {
+		s.Channels[i].Past = append([]Delivered{}, e.past[s.Channels[i].Name]...)
+	}
 	s.Open, s.Waiting = append(s.Open, e.open...), e.waiting
 	if cfg.DeadMan != nil {
 		s.DeadMan = &DeadManState{Last: e.beat.last}

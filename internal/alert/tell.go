@@ -213,6 +213,10 @@ func (b *Book) begin(key string, list []*waiting, now time.Time) Outgoing {
 	m := compose(tell, Firing)
 	c.Subject = m.Subject
 	m.Time, m.Since = c.since(), c.since()
+	if ended := c.ended(); !ended.IsZero() { // its first message is its last
+		m = compose(tell, Resolved)
+		m.Subject, m.Time, m.Since, m.Ended = c.Subject, ended, c.since(), ended
+	}
 	c.Thread = thread(c)
 	if rank(m.Severity) == 0 {
 		c.Remind = 0
@@ -239,6 +243,18 @@ func (c *incident) id(n int) string { return fmt.Sprintf("%s-%d", c.Thread, n) }
 func (c *incident) since() (at time.Time) {
 	for _, m := range c.Members {
 		at = earliest(at, m.Event.Time)
+	}
+	return at
+}
+
+// ended is when all of an incident was over; the zero time if something of it
+// lasts, or nothing of it could.
+func (c *incident) ended() (at time.Time) {
+	for _, m := range c.Members {
+		if !m.over() {
+			return time.Time{}
+		}
+		at = later(at, m.End.Time)
 	}
 	return at
 }

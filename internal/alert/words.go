@@ -44,15 +44,19 @@ func nodeWords(k sites.Kind) (words, bool) {
 		w.alone = "Nothing was moved: this probe steers nothing, or has never answered."
 	case sites.ProbeStale:
 		w.alone = "The node keeps its state: what is not probed is not judged."
+	case sites.Unjudged:
+		w.head = "{name} cannot be judged"
+		w.alone = "Nothing of it is moved by an outage: it is this machine that cannot ask, so failover is suspended there."
+		w.command = "dnsteer status"
 	case sites.CertificateExpiring:
-		w.alone = "Nothing was moved: a certificate that runs out is renewed on the node, not by DNS."
+		w.alone = "Nothing was moved: a certificate that runs out is renewed where it stands, not by DNS."
 	case sites.QuarantineStarted:
 		w.alone = "The node stays out of DNS although it answers: it has come and gone too often."
 		w.command = "dnsteer failback {site}"
 	case sites.FailoverMaintenance, sites.NodeDisabled:
 		w.alone = "What its probes find takes it neither out nor back until that is ended."
 		w.command = "dnsteer status"
-	case sites.FailoverFailback, sites.NodeOnline, sites.NodeEnabled, sites.ProbeRecovered, sites.ProbeFresh,
+	case sites.FailoverFailback, sites.NodeOnline, sites.NodeEnabled, sites.ProbeRecovered, sites.ProbeFresh, sites.Judged,
 		sites.CertificateRenewed, sites.QuarantineEnded:
 		w.command = "dnsteer status"
 	default:
@@ -69,8 +73,8 @@ func siteWords(k sites.Kind) (words, bool) {
 		w.head = "{name} cannot be seen"
 		w.alone = "The DNS answers of the site were not changed: as long as nothing there answers, nothing proves that it is not the line."
 	case sites.ResolverDown:
-		w.head = "The resolver of {name} does not answer: failover of this site is suspended"
-		w.alone = "No node of the site is taken out while its resolver is silent: there is no proof that the line works."
+		w.head = "The resolver of {name} does not answer as it should: failover of this site is suspended"
+		w.alone = "No node of the site is taken out while its resolver does not answer as it should: there is no proof that the line works."
 	case sites.ControllerIsolated:
 		w.head = "The controller is cut off"
 		w.alone = "No DNS answer was changed: it is the controller that sees nothing."
@@ -145,6 +149,9 @@ func ownWords(k sites.Kind) (words, bool) {
 	case sites.StoreFailed:
 		w.head, w.done = "The state cannot be stored", "DNS and decisions go on."
 		w.alone = "Nothing that happens now would survive a restart."
+	case sites.KeyReplaced:
+		w.head = "A zone is signed with another key"
+		w.alone, w.command = "The key that is gone was not brought back.", "dnsteer dnssec ds"
 	case sites.ConfigRejected:
 		w.head, w.done = "The configuration was rejected", "The configuration that was in place goes on."
 		w.alone, w.command = "Nothing of the new one is in use.", "dnsteer check"

@@ -78,6 +78,23 @@ type Status struct {
 	// Targets that sites are pushed to; the handler adds them, and what is wrong
 	// with them to Problems.
 	Targets []TargetView `json:"targets,omitempty"`
+	// Resolved is what the sites' resolvers gave when they were last asked for a
+	// name of theirs, which is done only while the status is looked at.
+	Resolved []ResolvedView `json:"resolved,omitempty"`
+}
+
+// ResolvedView is what a site's resolver gives its clients.
+type ResolvedView struct {
+	Site     string `json:"site"`
+	Resolver string `json:"resolver"`
+	// Name is what it was asked for, at the time Asked; it gave Addresses, or Error
+	// says why not.
+	Name      string    `json:"name"`
+	Asked     time.Time `json:"asked"`
+	Addresses []string  `json:"addresses,omitempty"`
+	Error     string    `json:"error,omitempty"`
+	// Verified is when it last gave what the site's clients should get.
+	Verified time.Time `json:"verified,omitzero"`
 }
 
 // ConfigStatus is about the configuration in place.
@@ -189,7 +206,10 @@ type ProbedCheck struct {
 // ReloadReport says what a reload has changed.
 type ReloadReport struct {
 	// Changed is false if the configuration is the one in place.
-	Changed  bool     `json:"changed"`
-	Text     string   `json:"text"`
+	Changed bool   `json:"changed"`
+	Text    string `json:"text"`
+	// Warnings are those that the configuration in place until now did not give;
+	// Stay counts the others.
 	Warnings []string `json:"warnings"`
+	Stay     int      `json:"stay,omitempty"`
 }

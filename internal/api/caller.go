@@ -94,8 +94,9 @@ var roles = map[string]auth.Role{
 
 	"GET /api/v1/targets": auth.Viewer,
 	// It asks the targets.
-	"GET /api/v1/targets/plan":    auth.Operator,
-	"POST /api/v1/targets/{name}": auth.Admin,
+	"GET /api/v1/targets/plan":                auth.Operator,
+	"POST /api/v1/targets/{name}":             auth.Admin,
+	"GET /api/v1/targets/{name}/certificates": auth.Operator,
 
 	"GET /api/v1/alerts": auth.Viewer,
 	// It sends messages.

@@ -39,6 +39,10 @@ func (e *UnreachableError) Error() string {
 	_, overNetwork, _ := strings.Cut(e.Where, "://")
 	_, unknown := errors.AsType[x509.UnknownAuthorityError](e.Err)
 	switch {
+	case errors.Is(e.Err, errTLS):
+		return fmt.Sprintf("%s speaks TLS: the URL must begin with https://", e.Where)
+	case e.Err != nil && strings.Contains(e.Err.Error(), "server gave HTTP response to HTTPS client"):
+		return fmt.Sprintf("%s does not speak TLS: the URL must begin with http://, or http.tls be set in the controller's configuration", e.Where)
 	case unknown:
 		return fmt.Sprintf("%s: its certificate is of an authority that is not known here: name that with --ca-file", e.Where)
 	case overNetwork != "" && errors.Is(e.Err, syscall.ECONNREFUSED):
@@ -53,6 +57,9 @@ func (e *UnreachableError) Error() string {
 		return fmt.Sprintf("ask the controller at %s: %v", e.Where, e.Err)
 	}
 }
+
+// errTLS: a plain request has met a server of TLS.
+var errTLS = errors.New("it speaks TLS")
 
 // Unwrap gives the system's error.
 func (e *UnreachableError) Unwrap() error { return e.Err }
@@ -106,7 +113,7 @@ func (c *Client) Command(ctx context.Context, cmd sites.Command) (sites.Reply, e
 	var reply CommandReply
 	err = c.do(ctx, http.MethodPost, "/api/v1/commands", body, &reply)
 	if p, ok := errors.AsType[*Problem](err); ok && p.Status == http.StatusConflict {
-		return sites.Reply{Refused: true, Text: p.Detail}, nil
+		return sites.Reply{Refused: true, Text: p.Detail, Forceable: p.Forceable}, nil
 	}
 	return sites.Reply{Text: reply.Text}, err
 }
@@ -181,12 +188,24 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, hea
 	}
 	defer res.Body.Close()
 	p := &Problem{Title: http.StatusText(res.StatusCode), Status: res.StatusCode}
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxBody)).Decode(p); err != nil {
+	said, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
+	if err == nil {
+		err = json.Unmarshal(said, p)
+	}
+	switch {
+	case res.StatusCode == http.StatusBadRequest && strings.Contains(string(said), "HTTP request to an HTTPS server"):
+		return nil, c.unreachable(errTLS)
+	case err != nil:
 		return nil, c.unreachable(fmt.Errorf("it answers %s, and not as a controller of this version does", res.Status))
 	}
 	p.Status = res.StatusCode
-	if p.Status == http.StatusNotFound {
+	switch {
+	case p.Status == http.StatusNotFound:
 		return nil, &NotFoundError{Text: p.Detail}
+	case p.Status == http.StatusUnauthorized && c.token == "":
+		p.Detail += " (no token was sent: give one with --token-file or $DNSTEER_TOKEN)"
+	case p.Status == http.StatusUnauthorized:
+		p.Detail += " (it came from --token-file or $DNSTEER_TOKEN)"
 	}
 	return nil, p
 }

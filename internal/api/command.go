@@ -68,7 +68,9 @@ func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case reply.Refused:
-		return problem(http.StatusConflict, "%s", reply.Text)
+		p := problem(http.StatusConflict, "%s", reply.Text)
+		p.Forceable = reply.Forceable
+		return p
 	}
 	writeJSON(w, CommandReply{reply.Text})
 	return nil

@@ -150,6 +150,13 @@ func (f *fake) Plan(_ context.Context, target string) ([]TargetPlan, error) {
 	}, nil
 }
 
+func (f *fake) Certificates(_ context.Context, target string) (CertificateList, error) {
+	if target != "router" {
+		return CertificateList{}, &NotFoundError{Text: "There is no target " + target + ". There is router."}
+	}
+	return CertificateList{Certificates: []TargetCertificate{{Server: "10.1.0.1:8729", Fingerprint: "sha256:00", Subject: "CN=router"}}}, nil
+}
+
 func (f *fake) Operate(_ context.Context, r TargetRequest) (TargetReply, error) {
 	f.mu.Lock()
 	f.targets = append(f.targets, r)

@@ -63,6 +63,7 @@ type Handler struct {
 //	GET  /api/v1/targets              [TargetList]
 //	GET  /api/v1/targets/plan         [PlanList]; target
 //	POST /api/v1/targets/{name}       [TargetRequest] to [TargetReply]; 409 for what is refused
+//	GET  /api/v1/targets/{name}/certificates  [CertificateList]
 //	GET  /api/v1/alerts               [alert.Status]
 //	POST /api/v1/alerts/test          [AlertTests]; channel
 //	POST /api/v1/reload, /-/reload    [ReloadReport]; 422 for a faulty configuration
@@ -84,28 +85,29 @@ func NewHandler(d Deps) *Handler {
 	}
 	h.replies.restore(d.Replies, time.Now())
 	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /api/v1/status":                   h.status,
-		"GET /api/v1/explain":                  h.explain,
-		"GET /api/v1/events":                   h.events,
-		"GET /api/v1/events/stream":            h.stream,
-		"GET /api/v1/history/{site}":           h.history,
-		"GET /api/v1/history/{site}/{node}":    h.history,
-		"POST /api/v1/commands":                h.command,
-		"POST /api/v1/probe/{site}/{node}":     h.probe,
-		"POST /api/v1/reload":                  h.reload,
-		"POST /-/reload":                       h.reload,
-		"GET /-/healthy":                       h.healthy,
-		"GET /-/ready":                         h.ready,
-		"POST /api/v1/login":                   h.login,
-		"POST /api/v1/logout":                  h.logout,
-		"GET /api/v1/session":                  h.session,
-		"GET /api/v1/openapi.json":             h.openapi,
-		"POST /api/v1/heartbeat/{site}/{node}": h.heartbeat,
-		"GET /api/v1/targets":                  h.targets,
-		"GET /api/v1/targets/plan":             h.plan,
-		"POST /api/v1/targets/{name}":          h.operateTarget,
-		"GET /api/v1/alerts":                   h.alerts,
-		"POST /api/v1/alerts/test":             h.testAlerts,
+		"GET /api/v1/status":                      h.status,
+		"GET /api/v1/explain":                     h.explain,
+		"GET /api/v1/events":                      h.events,
+		"GET /api/v1/events/stream":               h.stream,
+		"GET /api/v1/history/{site}":              h.history,
+		"GET /api/v1/history/{site}/{node}":       h.history,
+		"POST /api/v1/commands":                   h.command,
+		"POST /api/v1/probe/{site}/{node}":        h.probe,
+		"POST /api/v1/reload":                     h.reload,
+		"POST /-/reload":                          h.reload,
+		"GET /-/healthy":                          h.healthy,
+		"GET /-/ready":                            h.ready,
+		"POST /api/v1/login":                      h.login,
+		"POST /api/v1/logout":                     h.logout,
+		"GET /api/v1/session":                     h.session,
+		"GET /api/v1/openapi.json":                h.openapi,
+		"POST /api/v1/heartbeat/{site}/{node}":    h.heartbeat,
+		"GET /api/v1/targets":                     h.targets,
+		"GET /api/v1/targets/plan":                h.plan,
+		"POST /api/v1/targets/{name}":             h.operateTarget,
+		"GET /api/v1/targets/{name}/certificates": h.certificates,
+		"GET /api/v1/alerts":                      h.alerts,
+		"POST /api/v1/alerts/test":                h.testAlerts,
 	} {
 		h.patterns = append(h.patterns, pattern)
 		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {

@@ -77,6 +77,8 @@ func TestAnswers(t *testing.T) {
 		{"GET /api/v1/targets/router", ""},
 		{"POST /api/v1/targets/router", `{"verb": "adopt", "name": "App.example.lan."}`},
 		{"POST /api/v1/targets/router", `{"verb": "enable", "target": "router"}`},
+		{"GET /api/v1/targets/router/certificates", ""},
+		{"GET /api/v1/targets/rooter/certificates", ""},
 		{"POST /api/v1/targets/rooter", `{"verb": "purge"}`},
 		{"POST /api/v1/targets/router", `{"verb": "purge", "target": "other"}`},
 		{"POST /api/v1/targets/router", `{"verb": "purge", "name": "app.example.lan"}`},

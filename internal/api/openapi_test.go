@@ -231,7 +231,7 @@ func TestRolesAreHeld(t *testing.T) {
 		"POST /api/v1/probe/{site}/{node}": auth.Operator, "POST /api/v1/reload": auth.Admin,
 		"POST /api/v1/heartbeat/{site}/{node}": auth.Nobody, "GET /api/v1/targets": auth.Viewer,
 		"GET /api/v1/alerts": auth.Viewer, "POST /api/v1/alerts/test": auth.Operator,
-		"GET /api/v1/targets/plan": auth.Operator, "POST /api/v1/targets/{name}": auth.Admin,
+		"GET /api/v1/targets/{name}/certificates": auth.Operator, "GET /api/v1/targets/plan": auth.Operator, "POST /api/v1/targets/{name}": auth.Admin,
 	}
 	f := &fake{}
 	h := f.handler()
@@ -246,7 +246,7 @@ func TestRolesAreHeld(t *testing.T) {
 		}
 		for role := auth.Nobody; role <= auth.Admin; role++ {
 			method, path, _ := strings.Cut(p, " ")
-			path = strings.NewReplacer("{site}", "berlin", "{node}", "a").Replace(path)
+			path = strings.NewReplacer("{site}", "berlin", "{node}", "a", "{name}", "router").Replace(path)
 			f.follow = make(chan sites.Event)
 			close(f.follow)
 			w := httptest.NewRecorder()

@@ -108,6 +108,10 @@ func operations() map[string]operation {
 			summary: "Disable, enable or purge a target, or take over records that it has.", body: TargetRequest{}, reply: TargetReply{},
 			params: []parameter{inPath("name", "The target's name.")}, problems: []int{bad, missing, conflict, large, media, unprocessable},
 		},
+		"GET /api/v1/targets/{name}/certificates": {
+			summary: "Have a target's servers show their certificates, for the line of the configuration that pins them; nothing else is sent to them.",
+			reply:   CertificateList{}, params: []parameter{inPath("name", "The target's name.")}, problems: []int{missing},
+		},
 		"POST /api/v1/heartbeat/{site}/{node}": {
 			summary: "A node reports that it lives, with the bearer token of its heartbeat probe, and how much it does.", body: probes.Report{},
 			params: []parameter{site, node}, problems: []int{bad, http.StatusUnauthorized, missing, large, http.StatusTooManyRequests},

@@ -17,6 +17,8 @@ type Problem struct {
 	Detail string `json:"detail,omitempty"`
 	// Missing names what is not ready yet.
 	Missing []string `json:"missing,omitempty"`
+	// Forceable: the same command would be carried out with "force".
+	Forceable bool `json:"forceable,omitempty"`
 }
 
 func (p *Problem) Error() string {

@@ -82,6 +82,24 @@ func (h *Handler) plan(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// certificates has the servers of a target show their certificates.
+func (h *Handler) certificates(w http.ResponseWriter, r *http.Request) error {
+	if err := unhurried(w); err != nil {
+		return err
+	}
+	name := r.PathValue("name")
+	if h.Publisher == nil {
+		return noTargets(name)
+	}
+	list, err := h.Publisher.Certificates(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	list.Certificates = listed(list.Certificates)
+	writeJSON(w, list)
+	return nil
+}
+
 func noTargets(name string) error {
 	return &NotFoundError{Text: "There is no target " + name + ": the configuration has none."}
 }

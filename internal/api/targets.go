@@ -17,6 +17,33 @@ type Publisher interface {
 	// Operate carries out an operator's word about a target. An unknown one is a
 	// [NotFoundError].
 	Operate(ctx context.Context, r TargetRequest) (TargetReply, error)
+	// Certificates has a target's servers show theirs, and sends nothing else to
+	// them. An unknown target is a [NotFoundError].
+	Certificates(ctx context.Context, target string) (CertificateList, error)
+}
+
+// CertificateList is what the servers of a target show of themselves.
+type CertificateList struct {
+	Certificates []TargetCertificate `json:"certificates"`
+	// Error is why there are none.
+	Error string `json:"error,omitempty"`
+}
+
+// TargetCertificate is the certificate of one server, or Error why it shows none.
+type TargetCertificate struct {
+	Server string `json:"server"`
+	// Fingerprint is what the key tls_fingerprint takes.
+	Fingerprint string    `json:"fingerprint,omitempty"`
+	Subject     string    `json:"subject,omitempty"`
+	Issuer      string    `json:"issuer,omitempty"`
+	Names       []string  `json:"names,omitempty"`
+	NotBefore   time.Time `json:"not_before,omitzero"`
+	NotAfter    time.Time `json:"not_after,omitzero"`
+	// Verified: the certificates of the controller's system vouch for it; Reason says
+	// why not.
+	Verified bool   `json:"verified"`
+	Reason   string `json:"reason,omitempty"`
+	Error    string `json:"error,omitempty"`
 }
 
 // TargetState is how a target fares, in one word.
@@ -30,6 +57,7 @@ const (
 	TargetDenied   TargetState = "denied"   // it refuses the credentials
 	TargetDisabled TargetState = "disabled" // an operator wants it left alone
 	TargetDryRun   TargetState = "dry_run"  // changes are planned and not made
+	TargetHeld     TargetState = "held"     // its site cannot be seen, so nothing is sent (E8)
 	TargetWaiting  TargetState = "waiting"  // the site was not seen yet since the start (S2)
 )
 
@@ -62,6 +90,28 @@ type TargetView struct {
 	// NoFailover names the host names that cannot be moved there, and why.
 	NoFailover []TargetConflict `json:"no_failover,omitempty"`
 	Findings   []TargetFinding  `json:"findings,omitempty"`
+	// Foreign are records there that are not dnsteer's and are never touched, by
+	// name, at most 200 of them; Strangers is how many there are.
+	Foreign   []TargetForeign `json:"foreign,omitempty"`
+	Strangers int             `json:"strangers,omitempty"`
+	// Disabled is who wants the target left alone, and why.
+	Disabled *TargetOrder `json:"disabled,omitempty"`
+}
+
+// TargetForeign is a record of somebody else.
+type TargetForeign struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Address string `json:"address"`
+	// Text is the record as it stands there.
+	Text string `json:"text,omitempty"`
+}
+
+// TargetOrder is who said something of a target, when and why.
+type TargetOrder struct {
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	Since  time.Time `json:"since"`
 }
 
 // TargetRecord is one RRset at a target.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -148,8 +149,8 @@ func (v *TargetView) Holds() string {
 	case right == n && n == 1:
 		return "1 record, as it should be"
 	case right == n:
-		return fmt.Sprintf("%d records, as they should be", n)
+		return plural.Of(n, "record") + ", as they should be"
 	default:
-		return fmt.Sprintf("%d of %d records as they should be", right, n)
+		return fmt.Sprintf("%d of %s as they should be", right, plural.Of(n, "record"))
 	}
 }

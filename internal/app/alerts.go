@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/dnsteer/dnsteer/internal/alert"
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -83,7 +83,7 @@ func summary(s *alert.Status) *api.AlertSummary {
 		c := &s.Channels[i]
 		sum.Queued += c.Queued
 		if !c.Failing.IsZero() {
-			sum.Failing = append(sum.Failing, fmt.Sprintf("%s fails since %s (%s); %d messages wait.", c.Name, c.Failing.Format(time.RFC3339), c.Error, c.Queued))
+			sum.Failing = append(sum.Failing, fmt.Sprintf("%s fails since %s (%s); %s to be sent.", c.Name, c.Failing.UTC().Format("2006-01-02 15:04:05 UTC"), c.Error, plural.Of(c.Queued, "message")))
 		}
 	}
 	if d := s.DeadMan; d != nil && d.Error != "" {

@@ -74,6 +74,7 @@ type App struct {
 	names    *names
 	hub      *hub
 	past     past
+	seen     *seen
 	alerts   *alert.Engine
 	api      *api.Handler
 	control  control
@@ -96,7 +97,7 @@ type App struct {
 func Run(ctx context.Context, opt Options) error {
 	a := &App{
 		opt: opt, log: opt.Log, started: time.Now(), hub: newHub(), kept: make(chan *config.Config, 1),
-		pulse: newPulse(opt.Notify.WatchdogInterval()), past: past{History: history.New()},
+		pulse: newPulse(opt.Notify.WatchdogInterval()), past: past{History: history.New()}, seen: newSeen(),
 	}
 	cfg, loadErr := config.Load(opt.ConfigPath)
 	if loadErr != nil && opt.Strict {

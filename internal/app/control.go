@@ -53,7 +53,7 @@ func (a *App) openControl() error {
 func (a *App) listenControl() error {
 	a.control.mu.Lock()
 	defer a.control.mu.Unlock()
-	if a.control.closed {
+	if a.control.closed || a.control.server != nil {
 		return nil
 	}
 	s, err := api.Listen(a.socket(), a.api)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -102,9 +103,12 @@ func TestStopWhileThingsHang(t *testing.T) {
 	w := newWorld(t, "berlin", "hamburg")
 	var hang atomic.Bool
 	release := make(chan struct{})
-	defer close(release)
+	var commits sync.RWMutex
+	t.Cleanup(func() { close(release); commits.Lock() }) // the last has ended before the folder goes
 	w.opt.disk = func(b store.Batch, commit func(store.Batch) error) error {
 		if hang.Load() {
+			commits.RLock()
+			defer commits.RUnlock()
 			<-release
 		}
 		return commit(b)

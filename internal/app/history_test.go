@@ -117,7 +117,7 @@ func TestProblems(t *testing.T) {
 		},
 		Pools: []sites.PoolView{{Serves: "own", Paused: &sites.Hold{Switch: true}, Explain: "a switch"}},
 	}}}
-	want := []string{brakeText, "The controller is cut off. All DNS is left alone.", "a switch", "a quarantine"}
+	want := []string{brakeText, "The controller is cut off. No outage moves anything, and nothing is sent to targets by itself, until it sees a site again.", "a switch", "a quarantine"}
 	if d := cmp.Diff(want, problems(st)); d != "" {
 		t.Errorf("problems (-want +got):\n%s", d)
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"sync"
 
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -31,6 +32,9 @@ type keeper struct {
 	// failed and rejected are the events of their kinds that nothing has
 	// resolved yet; 0 for none.
 	failed, rejected uint64
+	// expiring is the one about the certificate of the HTTP listener; the zero event
+	// for none.
+	expiring sites.Event
 
 	mu sync.Mutex
 	// failing: a store_failed was told, or is about to be. err is what keeps
@@ -97,7 +101,7 @@ func (k *keeper) recovered() {
 	}
 	text := "The state is stored again."
 	if lost > 0 {
-		text += fmt.Sprintf(" %d events could not be kept meanwhile.", lost)
+		text += fmt.Sprintf(" %s could not be kept meanwhile.", plural.Of(lost, "event"))
 	}
 	k.loop.post(func() {
 		k.loop.happened(sites.Event{Kind: sites.StoreRecovered, Resolves: k.failed, Text: text})
@@ -109,7 +113,7 @@ func (k *keeper) failure() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.err != nil && k.lost > 0 {
-		return fmt.Errorf("%w; %d events were lost", k.err, k.lost)
+		return fmt.Errorf("%w; lost: %s", k.err, plural.Of(k.lost, "event"))
 	}
 	return k.err
 }
@@ -158,6 +162,14 @@ func (k *keeper) note(events []sites.Event) {
 			k.rejected = e.ID
 		case sites.ConfigReloaded:
 			k.rejected = 0
+		case sites.CertificateExpiring:
+			if e.Site == "" {
+				k.expiring = *e
+			}
+		case sites.CertificateRenewed:
+			if e.Site == "" {
+				k.expiring = sites.Event{}
+			}
 		default:
 		}
 	}

@@ -161,8 +161,11 @@ func (a *App) settle(found start) {
 	after := found.lastEvent - min(found.lastEvent, recentEvents)
 	rejected := a.unresolved(after, found.lastEvent, sites.ConfigRejected, sites.ConfigReloaded)
 	failed := a.unresolved(after, found.lastEvent, sites.StoreFailed, sites.StoreRecovered)
+	expiring := a.expiring(after, found.lastEvent)
 	a.loop.post(func() {
 		k := a.keeper
+		k.expiring = expiring
+		a.judgeCertificate()
 		if k.rejected == 0 {
 			k.rejected = rejected.ID
 		}
@@ -187,6 +190,26 @@ func (a *App) settleConfig(loadErr error, rejected sites.Event) {
 			a.loop.happened(sites.Event{Kind: sites.ConfigRejected, Resolves: a.keeper.rejected, Text: text})
 		}
 	}
+}
+
+// expiring gives the last event about the listener's own certificate that nothing
+// has ended; the zero event if there is none.
+func (a *App) expiring(after, last uint64) sites.Event {
+	list, err := a.store.Events(store.Query{
+		After: after, Before: last + 1, Kinds: []sites.Kind{sites.CertificateExpiring, sites.CertificateRenewed}, Limit: recentEvents,
+	})
+	if err != nil {
+		a.log.Warn("look for what the last run has left open", "error", err)
+	}
+	for i := range list { // the newest first
+		if e := &list[i]; e.Site == "" {
+			if e.Kind == sites.CertificateExpiring {
+				return *e
+			}
+			break
+		}
+	}
+	return sites.Event{}
 }
 
 // unresolved gives the last event of a kind that none of the other kind has come

@@ -29,6 +29,7 @@ type names struct {
 	mu     sync.Mutex
 	server *dnsserver.Server // nil if there is none
 	stored map[string]uint32 // the serials of zones that are not served
+	kept   keptKeys          // of the zones that are served
 	stop   context.CancelFunc
 	// serving has every server that has not ended yet, those that a reload has
 	// left out too.
@@ -52,11 +53,12 @@ func newNames(cfg *config.Config, stored map[string]uint32, judge clock.Judge, l
 }
 
 func (n *names) make(cfg *config.Config) (*dnsserver.Server, error) {
-	keyed, err := withKeys(cfg, n.log)
+	keyed, kept, err := withKeys(cfg, n.kept, n.log)
 	if err != nil {
 		return nil, err
 	}
 	n.mu.Lock()
+	n.kept = kept
 	serials := maps.Clone(n.stored)
 	n.mu.Unlock()
 	earliest := n.judge.BuildDate
@@ -173,6 +175,7 @@ type renaming struct {
 	// none. At most one is set.
 	change *dnsserver.Change
 	fresh  *dnsserver.Server
+	kept   keptKeys
 	ended  bool
 }
 
@@ -186,7 +189,7 @@ func (n *names) prepare(cfg *config.Config) (*renaming, error) {
 	case cfg.DNS == nil:
 	case s != nil:
 		var keyed *dnsserver.Config
-		if keyed, err = withKeys(cfg, n.log); err == nil {
+		if keyed, r.kept, err = withKeys(cfg, n.kept, n.log); err == nil {
 			r.change, err = s.Prepare(keyed)
 		}
 	default:
@@ -220,6 +223,9 @@ func (r *renaming) commit(m *sites.Machine) {
 	}
 	switch {
 	case r.change != nil:
+		n.mu.Lock()
+		n.kept = r.kept
+		n.mu.Unlock()
 		r.change.Commit()
 	case r.fresh != nil:
 		n.run(r.fresh)

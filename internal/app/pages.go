@@ -12,7 +12,7 @@ import (
 // pages makes the dashboard.
 func (a *App) pages() (*web.Handler, error) {
 	return web.New(web.Deps{
-		Reader: a.api.Whole(), Operator: a, Historian: a, Publisher: a, Entrance: a.api, Configuration: a, Levers: a.opt.Levers,
+		Reader: a.api.Whole(), Operator: a, Historian: a, Publisher: a, Entrance: a.api, Alerter: a, Configuration: a, Levers: a.opt.Levers,
 		SiteOf: a.siteOf, Log: a.log, Now: time.Now,
 	})
 }

@@ -32,7 +32,14 @@ type pushedTarget struct {
 	settled bool
 	dirty   bool
 	nodes   map[string][]netip.Addr
+	// sight is what the publisher was told of its site, if looked.
+	looked bool
+	sight  sight
 }
+
+// sight is how much of a site can be seen: nothing, and whether its targets are
+// left alone for that (E8).
+type sight struct{ lost, held bool }
 
 // pushedHost is a name at one target, with what it was last answered.
 type pushedHost struct {
@@ -178,12 +185,9 @@ func (p *pushed) all(m *sites.Machine) {
 	}
 }
 
-// answer finds what a name is answered now, and says whether that is new.
-func (h *pushedHost) answer(m *sites.Machine, cfg *sites.Config) bool {
-	if len(h.entries) == 0 {
-		return false
-	}
-	// What dnsserver does: the first that serves, else the first.
+// chosen gives the pool that answers a name now, as dnsserver does: the first
+// that serves, else the first.
+func (h *pushedHost) chosen(m *sites.Machine) (pushedEntry, sites.Answer) {
 	e := h.entries[0]
 	a := m.Answer(e.id)
 	for _, x := range h.entries[1:] {
@@ -194,6 +198,15 @@ func (h *pushedHost) answer(m *sites.Machine, cfg *sites.Config) bool {
 			e, a = x, other
 		}
 	}
+	return e, a
+}
+
+// answer finds what a name is answered now, and says whether that is new.
+func (h *pushedHost) answer(m *sites.Machine, cfg *sites.Config) bool {
+	if len(h.entries) == 0 {
+		return false
+	}
+	e, a := h.chosen(m)
 	var list []providers.Record
 	for _, addrs := range [][]netip.Addr{a.IPv4, a.IPv6} {
 		for _, addr := range addrs {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sync"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/internal/publish"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -64,7 +66,8 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	if err != nil {
 		return api.ReloadReport{}, a.reject(ctx, err)
 	}
-	report := api.ReloadReport{Warnings: warnings(cfg)}
+	report := api.ReloadReport{}
+	report.Warnings, report.Stay = fresh(warnings(a.cfg.Load()), warnings(cfg))
 	if cfg.Hash == a.cfg.Load().Hash {
 		report.Text = "The configuration is the one in place."
 		return report, a.unchanged(ctx, cfg)
@@ -94,12 +97,34 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 		listener.Discard()
 		return api.ReloadReport{}, fmt.Errorf("put the configuration in place: %w", err)
 	}
+	report.Warnings = append(report.Warnings, a.pushing.waiting()...)
 	listener.Commit()
 	a.web.fail(nil)
 	a.status.set(a.opt.ConfigPath, cfg, nil)
 	a.keepConfig(cfg)
 	return report, nil
 }
+
+// fresh gives the warnings that were not there before, and how many were. Their
+// places may have moved with the lines above them.
+func fresh(before, now []string) (list []string, stay int) {
+	known := map[string]int{}
+	for _, w := range before {
+		known[inFile.ReplaceAllString(w, "")]++
+	}
+	for _, w := range now {
+		if key := inFile.ReplaceAllString(w, ""); known[key] > 0 {
+			known[key]--
+			stay++
+		} else {
+			list = append(list, w)
+		}
+	}
+	return list, stay
+}
+
+// inFile is where in a file something stands: "x.yaml:7:3".
+var inFile = regexp.MustCompile(`[^\s:]+:[0-9]+:[0-9]+`)
 
 // readTries is how often a configuration is read whose files change meanwhile.
 const readTries = 3
@@ -162,6 +187,10 @@ func (a *App) swap(cfg *config.Config, names *renaming, targets *publish.Change,
 	a.alerts.Reload(cfg.Alerts)
 	a.track()
 	a.loop.happened(sites.Event{Kind: sites.ConfigReloaded, Resolves: a.keeper.rejected, Text: text})
+	for _, e := range noteKeys(a.names.kept, a.keeper.values, cfg.KeyFolder()) {
+		a.loop.happened(e)
+	}
+	a.judgeCertificate()
 }
 
 // reject tells that a configuration was refused, once for the same fault, and
@@ -184,5 +213,5 @@ func counts(cfg *config.Config) string {
 	for i := range cfg.Sites.Sites {
 		nodes += len(cfg.Sites.Sites[i].Nodes)
 	}
-	return fmt.Sprintf("%d sites, %d nodes, %d services", len(cfg.Sites.Sites), nodes, len(cfg.Sites.Services))
+	return plural.Of(len(cfg.Sites.Sites), "site") + ", " + plural.Of(nodes, "node") + ", " + plural.Of(len(cfg.Sites.Services), "service")
 }

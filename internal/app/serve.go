@@ -29,8 +29,9 @@ func (a *App) serve(ctx context.Context, found start) error {
 	stop := func() error { return a.stop(die, decide) }
 	// The stored answers, or for a first start those of the configuration, are
 	// in place before the first query.
-	runs := a.loop.first(engine.Input{Events: found.events()})
-	a.pushing.begin(a.loop.engine.Machine())
+	events := append(found.events(), noteKeys(a.names.kept, a.keeper.values, a.cfg.Load().KeyFolder())...)
+	runs := a.loop.first(engine.Input{Events: events})
+	a.pushing.desired.all(a.loop.engine.Machine())
 	a.loop.publish(a.loop.engine.Machine(), everyPool(a.names.sites))
 	if err := a.names.listen(); err != nil {
 		return fmt.Errorf("listen: %w", errors.Join(err, stop()))
@@ -45,7 +46,7 @@ func (a *App) serve(ctx context.Context, found start) error {
 	a.track()
 	a.loop.begin(deciding)
 	cfg := a.cfg.Load()
-	for _, part := range []func(context.Context){a.watch, a.housekeeping, a.keepConfigs, a.watchdog, a.alerts.Run} {
+	for _, part := range []func(context.Context){a.watch, a.housekeeping, a.guardState, a.keepConfigs, a.watchdog, a.alerts.Run, a.see, a.certificates} {
 		a.beside.Go(func() { part(life) })
 	}
 	a.beside.Go(func() { a.settle(found) })

@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/miekg/dns"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/config"
@@ -46,6 +43,7 @@ func (a *App) Status(ctx context.Context) (api.Status, error) {
 	st.DNS = a.names.status()
 	st.HTTP = a.webStatus(cfg)
 	st.Alerts = summary(a.alerts.Status())
+	st.Resolved = a.seen.views()
 	st.Problems = problems(&st)
 	return st, nil
 }
@@ -81,12 +79,12 @@ func problems(st *api.Status) []string {
 		add(brakeText)
 	}
 	if st.Isolated {
-		add("The controller is cut off. All DNS is left alone.")
+		add("The controller is cut off. No outage moves anything, and nothing is sent to targets by itself, until it sees a site again.")
 	}
 	var minor []string
 	for i := range st.Sites {
 		s := &st.Sites[i]
-		if s.Condition != sites.SiteIsUp && !st.Isolated {
+		if (s.Condition != sites.SiteIsUp || s.Unjudged) && !st.Isolated {
 			list = append(list, s.Explain)
 		}
 		for j := range s.Pools {
@@ -126,7 +124,7 @@ func troubled(n *sites.NodeView) bool {
 	}
 	switch n.Word {
 	case sites.WordUp:
-		return n.Stale
+		return n.Stale || n.Unjudged
 	case sites.WordMaintenance, sites.WordDisabled:
 		return false
 	case sites.WordPending:
@@ -172,100 +170,6 @@ func texts(addrs []netip.Addr) []string {
 	return list
 }
 
-// Explain says why a site, a node, a pool or a host is answered as it is
-// ([api.Reader]).
-func (a *App) Explain(ctx context.Context, what string) (api.Explanation, error) {
-	x := api.Explanation{Subject: what}
-	err := a.loop.do(ctx, func() {
-		m, cfg := a.loop.engine.Machine(), a.cfg.Load()
-		if _, ok := m.NodeWord(what); ok {
-			x.Sentences = []string{m.ExplainNode(what)}
-			return
-		}
-		if id, ok := m.FindPool(what); ok {
-			s := &cfg.Sites.Sites[id.Site]
-			x.Sentences = append(x.Sentences, m.ExplainSite(s.Name))
-			for i := range s.Pools {
-				if what == s.Name || i == id.Pool {
-					x.Sentences = append(x.Sentences, m.ExplainPool(sites.PoolID{Site: id.Site, Pool: i}))
-				}
-			}
-			for i := range s.Nodes {
-				x.Sentences = append(x.Sentences, m.ExplainNode(s.Name+"/"+s.Nodes[i].Name))
-			}
-			return
-		}
-		a.explainHost(m, cfg, what, &x)
-	})
-	if err == nil && len(x.Sentences) == 0 {
-		return x, &api.NotFoundError{Text: notThere(&a.cfg.Load().Sites, what)}
-	}
-	return x, err
-}
-
-// notThere says that nothing of a name is configured, and what is.
-func notThere(cfg *sites.Config, what string) string {
-	site, name, inSite := strings.Cut(what, "/")
-	var names []string
-	for i := range cfg.Sites {
-		s := &cfg.Sites[i]
-		if !inSite {
-			names = append(names, s.Name)
-			continue
-		}
-		if s.Name != site {
-			continue
-		}
-		for j := range s.Nodes {
-			names = append(names, s.Nodes[j].Name)
-		}
-		return fmt.Sprintf("Site %s has no node or pool %q. Its nodes are %s.", site, name, strings.Join(names, ", "))
-	}
-	text := fmt.Sprintf("There is no site, node, pool or host %q. Name SITE, SITE/NODE, SITE/POOL or a host name.", what)
-	if len(names) > 0 {
-		text += " The sites are " + strings.Join(names, ", ") + "."
-	}
-	return text
-}
-
-// explainHost says what each site's clients get for a name.
-func (a *App) explainHost(m *sites.Machine, cfg *config.Config, host string, x *api.Explanation) {
-	server := a.names.get()
-	if server == nil {
-		return
-	}
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	for i := range cfg.Sites.Sites {
-		s := &cfg.Sites.Sites[i]
-		v4, v6 := server.Lookup(s.Name, host, dns.TypeA), server.Lookup(s.Name, host, dns.TypeAAAA)
-		if v4.Pool == "" && v6.Pool == "" && len(v4.Addresses)+len(v6.Addresses) == 0 {
-			continue
-		}
-		found := v4
-		if len(v4.Addresses) == 0 {
-			found = v6
-		}
-		view := api.ServiceAnswerView{
-			Site: s.Name, TTL: int(found.TTL / time.Second), Addresses: texts(append(v4.Addresses, v6.Addresses...)),
-		}
-		text := "Clients of " + s.Name + " get "
-		if len(view.Addresses) == 0 {
-			text += "no address"
-		} else {
-			text += strings.Join(view.Addresses, ", ")
-		}
-		text += fmt.Sprintf(" for %s (TTL %d s)", host, view.TTL)
-		if id, ok := m.FindPool(found.Site + "/" + found.Pool); ok {
-			view.Serves = m.Answer(id).String()
-			text += ". " + m.ExplainPool(id)
-		} else {
-			text += ": a record of the zone, without failover."
-		}
-		x.Sentences = append(x.Sentences, text)
-		x.Answers = append(x.Answers, view)
-	}
-}
-
 // Healthy gives nil while the decision loop turns ([api.Health]).
 func (a *App) Healthy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
@@ -288,13 +192,21 @@ func (a *App) Missing(ctx context.Context) []string {
 	if err := a.web.failure(); err != nil {
 		list = append(list, "the HTTP listener: "+err.Error())
 	}
+	if err := a.keeper.failure(); err != nil {
+		list = append(list, "the store: "+err.Error())
+	}
 	return list
 }
 
 // Command carries out an operator's command ([api.Operator]).
 func (a *App) Command(ctx context.Context, c sites.Command) (sites.Reply, error) {
 	var reply *sites.Reply
-	if err := a.loop.do(ctx, func() { reply = a.loop.command(&c) }); err != nil {
+	err := a.loop.do(ctx, func() {
+		if reply = a.loop.command(&c); reply != nil && !reply.Refused {
+			reply.Text += a.pushing.order(&c)
+		}
+	})
+	if err != nil {
 		return sites.Reply{}, err
 	}
 	if reply == nil {
@@ -303,7 +215,7 @@ func (a *App) Command(ctx context.Context, c sites.Command) (sites.Reply, error)
 	// What an operator has ordered is stored before it is said to be done.
 	stored, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	if err := a.keeper.writer.Flush(stored); err != nil && !reply.Refused {
+	if err = a.keeper.writer.Flush(stored); err != nil && !reply.Refused {
 		reply.Text += " It is in force, but could not be stored yet: a restart would forget it (" + err.Error() + ")."
 	}
 	return *reply, nil

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/internal/publish"
 	"github.com/dnsteer/dnsteer/providers"
 	"github.com/dnsteer/dnsteer/sites"
@@ -42,8 +44,7 @@ func targetView(v *publish.View) api.TargetView {
 		t.NoFailover = append(t.NoFailover, api.TargetConflict{Name: c.Name, Type: c.Type(), Text: c.Text()})
 	}
 	for _, r := range v.Plan.Satisfied {
-		t.NoFailover = append(t.NoFailover, api.TargetConflict{Name: r.Name, Type: r.Key().Type(), Text: fmt.Sprintf(
-			"%s has no failover there: %s stands there already, which dnsteer did not write and will not take away. Take it over with \"dnsteer target adopt\".", r.Key(), r.Addr)})
+		t.NoFailover = append(t.NoFailover, api.TargetConflict{Name: r.Name, Type: r.Key().Type(), Text: providers.SatisfiedText(r)})
 	}
 	for _, f := range v.Inspection.Findings {
 		t.Findings = append(t.Findings, api.TargetFinding{Severity: f.Severity, Text: f.Text})
@@ -53,6 +54,12 @@ func targetView(v *publish.View) api.TargetView {
 	}
 	for _, text := range v.Problems {
 		t.Findings = append(t.Findings, api.TargetFinding{Severity: sites.Warning, Text: text})
+	}
+	for _, e := range v.Foreign {
+		t.Foreign = append(t.Foreign, api.TargetForeign{Name: e.Name, Type: e.Key().Type(), Address: e.Addr.String(), Text: e.Text})
+	}
+	if t.Strangers = v.Strangers; v.Ordered != nil {
+		t.Disabled = &api.TargetOrder{By: v.Ordered.By, Reason: v.Ordered.Reason, Since: v.Ordered.Since}
 	}
 	for _, h := range v.Plan.Held {
 		severity := sites.Warning
@@ -146,8 +153,9 @@ func (a *App) Operate(ctx context.Context, r api.TargetRequest) (api.TargetReply
 		reply.Text = fmt.Sprintf("Nothing is sent to %s any more, and nothing is removed there: its clients get what it holds now, whatever happens.", r.Target)
 		err = p.Disable(ctx, r.Target, order)
 	case api.TargetEnable:
-		reply.Text = fmt.Sprintf("%s is caught up with.", r.Target)
-		err = p.Enable(ctx, r.Target)
+		if reply.Text, err = p.Enable(ctx, r.Target); reply.Text == "" {
+			reply.Text = fmt.Sprintf("%s is caught up with.", r.Target)
+		}
 	case api.TargetAdopt:
 		reply, err = a.adopt(ctx, r)
 	case api.TargetPurge:
@@ -160,7 +168,11 @@ func (a *App) Operate(ctx context.Context, r api.TargetRequest) (api.TargetReply
 		return reply, unknownTarget(err, r.Target)
 	case err != nil:
 		// What was ordered is in force; what of it has failed is said.
-		return api.TargetReply{Refused: true, Text: fmt.Sprintf("%s: %v.", r.Target, err), Changes: reply.Changes}, nil
+		text := err.Error() + "."
+		if !strings.HasPrefix(text, r.Target) {
+			text = r.Target + ": " + text
+		}
+		return api.TargetReply{Refused: true, Text: text, Changes: reply.Changes}, nil
 	}
 	return reply, nil
 }
@@ -168,13 +180,13 @@ func (a *App) Operate(ctx context.Context, r api.TargetRequest) (api.TargetReply
 func (a *App) adopt(ctx context.Context, r api.TargetRequest) (api.TargetReply, error) {
 	found, err := a.pushing.publisher.Adopt(ctx, r.Target, r.Name, r.Confirmed)
 	reply := api.TargetReply{Changes: entriesAs("adopt", found)}
-	switch {
-	case len(found) == 0:
+	switch n := len(found); {
+	case n == 0:
 		reply.Text = "There is no record of somebody else there that has a configured host's name and a node's address."
 	case r.Confirmed:
-		reply.Text = fmt.Sprintf("%d records are ours now.", len(found))
+		reply.Text = fmt.Sprintf("%s %s ours now.", plural.Of(n, "record"), plural.Are(n))
 	default:
-		reply.Text = fmt.Sprintf("%d records would become ours: they are changed and removed from then on as the nodes' states say.", len(found))
+		reply.Text = fmt.Sprintf("%s would become ours, to be changed and removed from then on as the nodes' states say.", plural.Of(n, "record"))
 	}
 	return reply, err
 }
@@ -183,9 +195,9 @@ func (a *App) purge(ctx context.Context, r api.TargetRequest, order publish.Orde
 	found, err := a.pushing.publisher.Purge(ctx, r.Target, order, r.Confirmed)
 	reply := api.TargetReply{Changes: entriesAs("remove", found)}
 	if r.Confirmed {
-		reply.Text = fmt.Sprintf("%d records were removed. %s is disabled, or it would be filled again: \"dnsteer target enable %s\" does that.", len(found), r.Target, r.Target)
+		reply.Text = fmt.Sprintf("Removed: %s. %s is disabled, or it would be filled again: \"dnsteer target enable %s\" does that.", plural.Of(len(found), "record"), r.Target, r.Target)
 	} else {
-		reply.Text = fmt.Sprintf("%d records would be removed, and %s disabled.", len(found), r.Target)
+		reply.Text = fmt.Sprintf("%s would be removed, and %s disabled.", plural.Of(len(found), "record"), r.Target)
 	}
 	return reply, err
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/adguardsim"
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 )
 
 // pushedTo is a target that a test can look at past the controller.
@@ -172,7 +172,7 @@ const (
 // bind runs BIND until the test ends, and gives where it answers.
 func bind(t testing.TB) netip.AddrPort {
 	t.Helper()
-	at := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), freePort(t, "udp"))
+	at := daemontest.Addr(t)
 	dir := t.TempDir()
 	conf := fmt.Sprintf(`options { directory %[1]q; pid-file none; session-keyfile none; managed-keys-directory %[1]q;
   listen-on port %[2]d { 127.0.0.1; }; listen-on-v6 { none; }; recursion no; dnssec-validation no; allow-transfer { any; }; };
@@ -185,23 +185,7 @@ zone "example.lan" { type primary; file "zone"; update-policy { grant %[3]s zone
 			t.Fatal(err)
 		}
 	}
-	path, err := exec.LookPath("named")
-	if err != nil {
-		path = "/usr/sbin/named" // not in everybody's PATH
-	}
-	var out strings.Builder
-	cmd := exec.Command(path, "-g", "-n", "1", "-c", filepath.Join(dir, "named.conf"))
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("start BIND (Debian's package bind9): %v", err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if t.Failed() {
-			t.Log(out.String())
-		}
-	})
+	daemontest.Start(t, "named", "-g", "-n", "1", "-c", filepath.Join(dir, "named.conf"))
 	r := &running{t: t}
 	r.until("BIND answers", func() bool {
 		got, err := askAddresses(t.Context(), at, "ns1.example.lan", false)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"strings"
 
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/connect"
@@ -58,6 +59,7 @@ func (a *App) newPushing(cfg *config.Config) (*pushing, error) {
 // once, and beside the loop at the targets.
 func (a *App) publish(m *sites.Machine, touched []sites.PoolID) {
 	a.names.publish(m, touched)
+	a.pushing.look(m)
 	for name, d := range a.pushing.desired.update(m, touched) {
 		a.pushing.publisher.Want(name, d)
 	}
@@ -65,19 +67,48 @@ func (a *App) publish(m *sites.Machine, touched []sites.PoolID) {
 
 // use puts the targets of a configuration in place, in the loop's goroutine.
 func (p *pushing) use(cfg *config.Config, change *publish.Change, m *sites.Machine) {
-	change.Commit()
 	p.desired = newPushed(cfg)
+	p.look(m)
+	change.Commit()
 	p.desired.all(m)
 }
 
-// begin takes in how the sites were when the last run ended.
-func (p *pushing) begin(m *sites.Machine) {
+// look takes in which sites can be seen: to the targets of others nothing is
+// sent (E8).
+func (p *pushing) look(m *sites.Machine) {
 	for _, t := range p.desired.targets {
-		if m.SiteWord(t.Site) == string(sites.SiteIsDown) {
-			p.publisher.Seen(t.Site, false)
+		s := sight{m.SiteLost(t.Site), m.SiteHeld(t.Site)}
+		if t.looked && t.sight == s {
+			continue
 		}
+		t.looked, t.sight = true, s
+		p.publisher.Hold(t.Site, s.held)
+		p.publisher.Seen(t.Site, !s.lost)
 	}
-	p.desired.all(m)
+}
+
+// order brings the targets of a site to what an operator has ordered of it,
+// though the site cannot be seen. It gives what to say of that.
+func (p *pushing) order(c *sites.Command) string {
+	switch c.Verb {
+	case sites.Maintenance, sites.MaintenanceEnd, sites.Disable, sites.Enable, sites.FailbackNow, sites.Switch:
+	default: // what follows is not the order's doing
+		return ""
+	}
+	held := p.publisher.Held(c.Site)
+	if len(held) == 0 {
+		return ""
+	}
+	p.publisher.Order(c.Site)
+	return fmt.Sprintf(" %s cannot be seen, so nothing is sent to %s by itself; this is, because it was ordered, with whatever else has waited.", c.Site, strings.Join(held, ", "))
+}
+
+// waiting says which targets a change of the configuration does not reach yet.
+func (p *pushing) waiting() (warnings []string) {
+	for _, name := range p.publisher.Held("") {
+		warnings = append(warnings, fmt.Sprintf("The site of the target %[1]s cannot be seen, so what has changed there waits until it can (or for \"dnsteer target enable %[1]s\").", name))
+	}
+	return warnings
 }
 
 // left says what a configuration leaves behind at targets that it has no more.
@@ -88,23 +119,12 @@ func (p *pushing) left(list []publish.Target) (warnings []string) {
 	return warnings
 }
 
-// heard takes in what has happened to the sites and to the targets.
+// heard takes in what has happened to resolvers and targets.
 func (p *pushing) heard(events []sites.Event) {
 	for i := range events {
-		switch e := &events[i]; e.Kind {
-		case sites.SiteDown:
-			p.publisher.Seen(e.Site, false)
-		case sites.SiteUp:
-			p.publisher.Seen(e.Site, true)
-		case sites.ResolverUp, sites.ResolverDown:
+		if e := &events[i]; e.Kind == sites.ResolverUp || e.Kind == sites.ResolverDown {
 			// One that does not give our record any more may have lost it.
 			p.publisher.Compare(e.Site)
-		case sites.ControllerIsolated, sites.ControllerReconnected:
-			p.publisher.Hold(e.Kind == sites.ControllerIsolated)
-			for _, t := range p.desired.targets {
-				p.publisher.Seen(t.Site, e.Kind == sites.ControllerReconnected)
-			}
-		default:
 		}
 	}
 	p.publisher.Note(events)
@@ -150,8 +170,8 @@ func resolversOf(cfg *config.Config, site string) (list []netip.AddrPort) {
 }
 
 // witness gives what a witness is asked: a resolver that was seen to answer a
-// record of ours is asked for that, unless the configuration asks for something
-// (O3).
+// record of ours is asked for that, as long as nobody else has his hand in it,
+// unless the configuration asks for something (O3).
 func (p *pushing) witness(subject sites.Subject, probers []probes.Prober) []probes.Prober {
 	if subject.Witness == "" || len(probers) != 1 {
 		return probers
@@ -164,7 +184,7 @@ func (p *pushing) witness(subject sites.Subject, probers []probes.Prober) []prob
 	if !ok {
 		return probers
 	}
-	r.Ask, r.Type, r.Expect = proof.Name+".", "A", proof.Expect
+	r.Ask, r.Type, r.Expect, r.Tell = proof.Name+".", "A", proof.Expect, proof.Heard
 	if proof.V6 {
 		r.Type = "AAAA"
 	}

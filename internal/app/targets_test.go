@@ -236,6 +236,35 @@ func TestAStuckTargetHoldsNothingUp(t *testing.T) {
 	}
 }
 
+// Somebody would be told the answer of another site for the clients of one that
+// the built-in server does not publish.
+func TestExplainWhatATargetHolds(t *testing.T) {
+	w := newWorld(t, "berlin", "hamburg")
+	router := newRouter(t)
+	w.write(w.routed(router, "[builtin, router]", "[router]"))
+	r := w.start()
+	p, other := w.sites[0], w.sites[1]
+	const app = "app.example.lan"
+	r.until("the router has the answer", func() bool { return resolves(router, app) == p.all(11, 12) && r.target().State == api.TargetCurrent })
+	x, err := r.Explain(t.Context(), app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(x.Sentences, "\n")
+	for _, part := range []string{
+		"Clients of berlin get what router (" + router.Addr() + ") holds: ",
+		" for app.example.lan (TTL 10 s), as it should be.",
+		"Clients of hamburg get " + other.host(11).String(),
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not said in\n%s", part, text)
+		}
+	}
+	if len(x.Answers) != 2 || strings.Join(x.Answers[0].Addresses, " ") != p.all(11, 12) || x.Answers[0].TTL != 10 || x.Answers[0].Serves != "own" {
+		t.Errorf("%+v", x.Answers)
+	}
+}
+
 // Clients of a router would get another answer than those of the built-in server:
 // for a service of another site, or one whose site serves no more.
 func TestTargetsGetWhatTheServerWouldGive(t *testing.T) {

@@ -27,11 +27,17 @@ import (
 // pair writes a certificate for loopback with a serial number, and its key.
 func (w *world) pair(serial int64, certificate, key bool) {
 	w.t.Helper()
+	w.pairUntil(serial, time.Now().Add(90*24*time.Hour), certificate, key)
+}
+
+// pairUntil writes one whose certificate ends then.
+func (w *world) pairUntil(serial int64, ends time.Time, certificate, key bool) {
+	w.t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	c := &x509.Certificate{SerialNumber: bignum.NewInt(serial), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotAfter: time.Now().Add(90 * 24 * time.Hour)}
+	c := &x509.Certificate{SerialNumber: bignum.NewInt(serial), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotAfter: ends}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &private.PublicKey, private)
 	if err != nil {
 		w.t.Fatal(err)

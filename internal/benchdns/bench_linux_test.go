@@ -125,7 +125,7 @@ func TestLoadJudgesAnswers(t *testing.T) {
 				<-done
 			}()
 			port := uint16(pc.LocalAddr().(*net.UDPAddr).Port)
-			l, err := newLoad(port, list, false)
+			l, err := newLoad(port, list, false, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -192,11 +192,38 @@ free, 3 rounds
 func TestArguments(t *testing.T) {
 	for args, want := range map[string]string{
 		"-ours /nowhere/dnsteer":      "there is no /nowhere/dnsteer: make build makes it",
-		"-ours /bin/true -modes both": `mode "both": free or pinned`,
+		"-ours /bin/true -modes both": `mode "both": free, pinned or disturbed`,
 	} {
 		err := run(t.Context(), strings.Fields(args), os.Stdout, os.Stderr)
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
+	}
+}
+
+// If this fails, a disturbance is held against another server's calm, or a round
+// that failed counts.
+func TestReportDisturbed(t *testing.T) {
+	list := []disturbance{{name: "nothing"}, {name: "reloads"}, {name: "nothing, signed"}, {name: "flood"}}
+	rounds := []map[string]disturbedSample{
+		{"nothing": {100, 10, 20, 0}, "reloads": {90, 11, 22, 1}, "nothing, signed": {50, 10, 40, 0}, "flood": {25, 10, 80, 2}},
+		{"nothing": {100, 10, 20, 0}, "nothing, signed": {50, 10, 40, 0}, "flood": {25, 10, 80, 2}},
+	}
+	var b strings.Builder
+	if err := reportDisturbed(&b, list, rounds); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+disturbed, 2 rounds, delays at 20000 questions a second
+
+| beside it | q/s | p50 µs | p99 µs | lost % | q/s with/without | p99 with/without |
+|---|---|---|---|---|---|---|
+| nothing | 100 | 10 | 20 | 0.00 | – | – |
+| reloads | 90 | 11 | 22 | 1.00 | 0.90 **0.90** 0.90 | 1.10 **1.10** 1.10 |
+| nothing, signed | 50 | 10 | 40 | 0.00 | – | – |
+| flood | 25 | 10 | 80 | 2.00 | 0.50 **0.50** 0.50 | 2.00 **2.00** 2.00 |
+`
+	if d := cmp.Diff(want, b.String()); d != "" {
+		t.Error(d)
 	}
 }

@@ -15,6 +15,7 @@ import (
 const (
 	flows  = 24
 	window = 8
+	paced  = 2 // questions at once on a socket where there is a rate
 )
 
 // lostAfter is when a question is given up.
@@ -46,6 +47,11 @@ type load struct {
 	list  []question
 	next  int
 	spin  bool // never sleep: the generator has a processor of its own
+	// rate is how many questions are asked a second, due at their times whether or
+	// not the last ones have been answered; 0 for as many as are answered.
+	rate  float64
+	start time.Time
+	asked int
 
 	answered, lost, wrong int
 	delays                []time.Duration // of some
@@ -58,8 +64,8 @@ type measured struct {
 	p50, p99              time.Duration
 }
 
-func newLoad(port uint16, list []question, spin bool) (*load, error) {
-	l := &load{list: list, spin: spin}
+func newLoad(port uint16, list []question, spin bool, rate float64) (*load, error) {
+	l := &load{list: list, spin: spin, rate: rate}
 	for range flows {
 		f, err := newFlow(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port))
 		if err != nil {
@@ -103,6 +109,7 @@ func (l *load) close() {
 func (l *load) run(d time.Duration) (measured, error) {
 	start := time.Now()
 	sweep := start
+	l.start = start
 	for {
 		now := time.Now()
 		if now.Sub(start) >= d {
@@ -121,7 +128,11 @@ func (l *load) run(d time.Duration) (measured, error) {
 			moved += got + sent
 		}
 		if moved == 0 && !l.spin {
-			if _, err := unix.Poll(l.polls, 20); err != nil && err != unix.EINTR {
+			timeout := 20
+			if l.rate > 0 {
+				timeout = 1
+			}
+			if _, err := unix.Poll(l.polls, timeout); err != nil && err != unix.EINTR {
 				return measured{}, fmt.Errorf("wait for answers: %w", err)
 			}
 		}
@@ -130,12 +141,36 @@ func (l *load) run(d time.Duration) (measured, error) {
 			l.giveUp(now)
 		}
 	}
-	m := measured{answered: l.answered, lost: l.lost, wrong: l.wrong, elapsed: time.Since(start)}
+	m := measured{answered: l.answered, elapsed: time.Since(start)}
+	if err := l.await(); err != nil {
+		return measured{}, err
+	}
+	m.lost, m.wrong = l.lost, l.wrong
 	if n := len(l.delays); n > 0 {
 		slices.Sort(l.delays)
 		m.p50, m.p99 = l.delays[n/2], l.delays[n*99/100]
 	}
 	return m, nil
+}
+
+// await waits for the answers that are still under way; those that do not come are
+// lost.
+func (l *load) await() error {
+	waiting := func() bool {
+		return slices.ContainsFunc(l.flows, func(f *flow) bool { return len(f.idle) < window })
+	}
+	for end := time.Now().Add(lostAfter); waiting() && time.Now().Before(end); {
+		if _, err := unix.Poll(l.polls, 20); err != nil && err != unix.EINTR {
+			return fmt.Errorf("wait for answers: %w", err)
+		}
+		for _, f := range l.flows {
+			if _, err := l.receive(f); err != nil {
+				return err
+			}
+		}
+	}
+	l.giveUp(time.Now().Add(lostAfter))
+	return nil
 }
 
 // receive takes answers in.
@@ -180,21 +215,31 @@ func (l *load) take(f *flow, b []byte, now time.Time) {
 
 // ask fills the window, when it is worth a call.
 func (l *load) ask(f *flow) (int, error) {
-	if len(f.idle) < window/2 {
+	now := time.Now()
+	idle := f.idle
+	if l.rate > 0 {
+		due := int(l.rate*now.Sub(l.start).Seconds()) - l.asked
+		idle = idle[:max(0, min(due, len(idle), paced))]
+		if len(idle) == 0 {
+			return 0, nil
+		}
+	} else if len(idle) < window/2 {
 		return 0, nil
 	}
-	now := time.Now()
-	for i, slot := range f.idle {
+	for i, slot := range idle {
 		q := &l.list[l.next]
 		if l.next++; l.next == len(l.list) {
 			l.next = 0
 		}
 		f.ids[slot] = (f.ids[slot]/window+1)*window + uint16(slot)
 		f.asked[slot], f.at[slot] = q, now
+		if l.rate > 0 { // a question that is late was to be asked before
+			f.at[slot] = l.start.Add(time.Duration(float64(l.asked+i) / l.rate * float64(time.Second)))
+		}
 		f.outv[i].SetLen(copy(f.outb[i][:], q.wire))
 		binary.BigEndian.PutUint16(f.outb[i][:], f.ids[slot])
 	}
-	n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(f.fd), uintptr(unsafe.Pointer(&f.out[0])), uintptr(len(f.idle)), unix.MSG_DONTWAIT, 0, 0)
+	n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(f.fd), uintptr(unsafe.Pointer(&f.out[0])), uintptr(len(idle)), unix.MSG_DONTWAIT, 0, 0)
 	switch errno {
 	case 0:
 	case unix.EAGAIN, unix.EINTR, unix.ENOBUFS, unix.ECONNREFUSED:
@@ -202,9 +247,10 @@ func (l *load) ask(f *flow) (int, error) {
 	default:
 		return 0, fmt.Errorf("send questions: %w", errno)
 	}
-	for _, slot := range f.idle[n:] {
+	for _, slot := range idle[n:] {
 		f.asked[slot] = nil
 	}
+	l.asked += int(n)
 	f.idle = append(f.idle[:0], f.idle[n:]...)
 	return int(n), nil
 }

@@ -20,6 +20,14 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if len(os.Args) == 3 && os.Args[1] == serveFlag {
+		if err := serveSwapping(ctx, os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, "benchdns:", err)
+			stop()
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "benchdns:", err)
 		stop()
@@ -35,7 +43,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	rounds := fs.Int("rounds", 40, "how many `rounds`")
 	each := fs.Duration("time", 250*time.Millisecond, "how `long` each server is driven in a round")
 	only := fs.String("servers", "", "`names` with commas; all that are installed unless given")
-	modes := fs.String("modes", "free,pinned", "free: two workers, the kernel shares the processors out; pinned: one worker on the first processor, the load on the second")
+	modes := fs.String("modes", "free,pinned", "free: two workers, the kernel shares the processors out; pinned: one worker on the first processor, the load on the second; disturbed: ours alone, with and without what could disturb it (give -time 2s)")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -74,8 +82,13 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 			m = mode{name, 2, false}
 		case "pinned":
 			m = mode{name, 1, true}
+		case "disturbed":
+			if err := b.disturbed(ctx, list[0], *rounds, out, progress); err != nil {
+				return err
+			}
+			continue
 		default:
-			return fmt.Errorf("mode %q: free or pinned", name)
+			return fmt.Errorf("mode %q: free, pinned or disturbed", name)
 		}
 		if m.pinned && runtime.NumCPU() < 2 {
 			return errors.New("pinned: it takes two processors")

@@ -100,6 +100,16 @@ func draw(r *rand.Rand) (string, drawn) {
 	}
 }
 
+// madeUpQuestion asks with DO for a name that begins with eight letters, and says
+// where they are.
+func madeUpQuestion() (wire []byte, at int, err error) {
+	m := new(dns.Msg)
+	m.SetQuestion("aaaaaaaa."+zoneName+".", dns.TypeA)
+	m.SetEdns0(1232, true)
+	wire, err = m.Pack()
+	return wire, 13, err // behind the header and the label's length
+}
+
 // mixed gives one name of five in mixed letter case.
 func mixed(r *rand.Rand, name string) string {
 	if r.IntN(5) > 0 {

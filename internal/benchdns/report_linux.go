@@ -44,6 +44,43 @@ func report(w io.Writer, title, ours string, names []string, rounds []map[string
 	return err
 }
 
+// disturbedSample is what our program gave in one round beside a disturbance.
+type disturbedSample struct {
+	perSecond, p50, p99, lost float64 // lost: of a hundred
+}
+
+// reportDisturbed writes the table of disturbances: the medians, and the ratios to
+// the last row that is of nothing, inside a round.
+func reportDisturbed(w io.Writer, list []disturbance, rounds []map[string]disturbedSample) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\ndisturbed, %d rounds, delays at %d questions a second\n\n", len(rounds), pace)
+	b.WriteString("| beside it | q/s | p50 µs | p99 µs | lost % | q/s with/without | p99 with/without |\n|---|---|---|---|---|---|---|\n")
+	calm := ""
+	for _, d := range list {
+		if strings.HasPrefix(d.name, "nothing") {
+			calm = d.name
+		}
+		var columns [4][]float64
+		var rate, late []float64
+		for _, r := range rounds {
+			s, ok := r[d.name]
+			if !ok {
+				continue
+			}
+			for i, v := range [4]float64{s.perSecond, s.p50, s.p99, s.lost} {
+				columns[i] = append(columns[i], v)
+			}
+			if c, ok := r[calm]; ok && d.name != calm {
+				rate, late = append(rate, s.perSecond/c.perSecond), append(late, s.p99/c.p99)
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %.0f | %.0f | %.0f | %.2f | %s | %s |\n", d.name,
+			median(columns[0]), median(columns[1]), median(columns[2]), median(columns[3]), spread(rate), spread(late))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
 // spread writes the quartiles.
 func spread(v []float64) string {
 	if len(v) == 0 {

@@ -92,7 +92,7 @@ func (b *bench) measure(r *running, m mode) (f figures, err error) {
 	if err != nil {
 		return f, err
 	}
-	if f.measured, err = b.drive(r.place, m, b.time); err != nil {
+	if f.measured, err = b.drive(r.place, m, b.time, 0); err != nil {
 		return f, err
 	}
 	after, err := cpuTime(r.pids)
@@ -111,8 +111,9 @@ func (b *bench) measure(r *running, m mode) (f figures, err error) {
 	return f, err
 }
 
-func (b *bench) drive(p place, m mode, d time.Duration) (measured, error) {
-	l, err := newLoad(p.port, b.list, m.pinned)
+// drive asks for a time, at a rate a second or, for 0, as fast as is answered.
+func (b *bench) drive(p place, m mode, d time.Duration, rate float64) (measured, error) {
+	l, err := newLoad(p.port, b.list, m.pinned, rate)
 	if err != nil {
 		return measured{}, err
 	}

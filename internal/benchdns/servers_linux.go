@@ -65,6 +65,13 @@ services:
 	}
 }
 
+// signedFiles are ours with a zone that is signed.
+func signedFiles(p place) map[string]string {
+	out := oursFiles(p)
+	out["dnsteer.yaml"] = strings.Replace(out["dnsteer.yaml"], "file: zone}", "file: zone, dnssec: on}", 1)
+	return out
+}
+
 func nsdFiles(p place) map[string]string {
 	return map[string]string{
 		"zone": zoneText(true),

@@ -27,7 +27,7 @@ import (
 var axe []byte
 
 // Patience is how long a test waits for what must come: a loaded machine is slow.
-const Patience = 60 * time.Second
+const Patience = 3 * time.Minute
 
 // Tab is one page of the browser with cookies of its own.
 type Tab struct {
@@ -75,6 +75,12 @@ func Open(t testing.TB) *Tab {
 	}
 	b.Size(1280, 900)
 	return b
+}
+
+// For gives the same page to a subtest.
+func (b *Tab) For(t testing.TB) *Tab {
+	t.Helper()
+	return &Tab{t, b.ctx}
 }
 
 // within bounds one step.
@@ -205,20 +211,43 @@ func (b *Tab) Wide() int {
 	return Eval[int](b, "document.documentElement.scrollWidth - document.documentElement.clientWidth")
 }
 
-// Axe fails the test for everything that axe finds.
-func (b *Tab) Axe(name string) {
+// Slow lets the processor seem so many times slower than it is (1 for as it is).
+func (b *Tab) Slow(times float64) {
 	b.t.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(axe))
-	if err != nil {
-		b.t.Fatal(err)
+	call(b, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: times})
+}
+
+// Axe fails the test for everything that axe finds.
+func (b *Tab) Axe(name string) { b.t.Helper(); b.axe(name, "{}") }
+
+// AxeColors fails the test for colours that axe finds fault with: all of it that
+// another colour scheme changes.
+func (b *Tab) AxeColors(name string) {
+	b.t.Helper()
+	b.axe(name, `{runOnly: ["color-contrast"]}`)
+}
+
+func (b *Tab) axe(name, options string) {
+	b.t.Helper()
+	if !Eval[bool](b, "!!window.axe") {
+		Eval[int](b, rules(b.t)+";0")
 	}
-	script, err := io.ReadAll(z)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	Eval[int](b, string(script)+";0")
-	found := Eval[[]string](b, `axe.run(document).then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.map(n => n.html + " (" + n.failureSummary + ")").join(" | ")))`)
+	found := Eval[[]string](b, `axe.run(document, `+options+`).then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.map(n => n.html + " (" + n.failureSummary + ")").join(" | ")))`)
 	for _, f := range found {
 		b.t.Errorf("%s: axe: %s", name, f)
 	}
+}
+
+// rules gives axe itself.
+func rules(t testing.TB) string {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(axe))
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(script)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/alert"
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/plural"
 )
 
 func (c *commands) alertCommand() *cobra.Command {
@@ -130,11 +131,11 @@ func alertTable(p *printer, s *alert.Status, now time.Time) {
 		p.line("")
 		p.line("Told, and not over:")
 		for _, x := range s.Open {
-			p.para("  ", fmt.Sprintf("since %s, %d messages to %s: %s", moment(x.Since, now), x.Sent, strings.Join(x.To, ", "), x.Subject))
+			p.para("  ", fmt.Sprintf("since %s, %s to %s: %s", moment(x.Since, now), plural.Of(x.Sent, "message"), strings.Join(x.To, ", "), x.Subject))
 		}
 	}
 	if s.Waiting > 0 {
-		p.para("", fmt.Sprintf("%d events wait to be told, if they do not end by themselves.", s.Waiting))
+		p.para("", fmt.Sprintf("Not told yet, and perhaps never if it ends by itself: %s.", plural.Of(s.Waiting, "event")))
 	}
 	if d := s.DeadMan; d != nil {
 		switch {

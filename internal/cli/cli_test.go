@@ -254,6 +254,13 @@ func (f *fake) Plan(_ context.Context, target string) (list []api.TargetPlan, er
 	return list, nil
 }
 
+func (f *fake) Certificates(_ context.Context, target string) (api.CertificateList, error) {
+	if target != "router" {
+		return api.CertificateList{}, &api.NotFoundError{Text: "There is no target " + target + ". There is router."}
+	}
+	return api.CertificateList{Certificates: []api.TargetCertificate{{Server: "10.1.0.1:8729", Fingerprint: "sha256:00", Subject: "CN=router"}}}, nil
+}
+
 func (f *fake) Operate(_ context.Context, r api.TargetRequest) (api.TargetReply, error) {
 	if err := f.note(r); err != nil {
 		return api.TargetReply{}, err

@@ -41,12 +41,13 @@ func took(d time.Duration) string {
 	}
 }
 
-// moment writes a time as the clock on the wall shows it, with its day where
+// moment writes a time as the clock on the wall shows it, with the zone, for what
+// the controller itself says is in UTC, and with its day where
 // that is not today.
 func moment(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return t.Format(time.TimeOnly)
+		return t.Format("15:04:05 MST")
 	}
-	return t.Format(time.DateTime)
+	return t.Format("2006-01-02 15:04:05 MST")
 }

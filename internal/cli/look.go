@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/plural"
 )
 
 func (c *commands) reloadCommand() *cobra.Command {
@@ -28,7 +29,12 @@ all: if there is a fault in it, the exit code is 3 and the old one goes on.`,
 					fmt.Fprintf(c.Err, "warning: %s\n", oneLine(w))
 				}
 			}
-			return c.print(report, func(p *printer) { p.para("", report.Text) })
+			return c.print(report, func(p *printer) {
+				p.para("", report.Text)
+				if report.Stay > 0 {
+					p.para("", plural.Of(report.Stay, "warning")+" as before: `dnsteer check` shows all.")
+				}
+			})
 		}),
 	}
 }

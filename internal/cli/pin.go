@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -78,35 +76,9 @@ func (c *commands) pinServers(arg string) ([]string, error) {
 		if t.Name != arg {
 			continue
 		}
-		if t.RFC2136 != nil {
-			return nil, fmt.Errorf("%s takes updates over DNS, which have no certificate: its key (tsig) says who is right", arg)
-		}
-		if t.RouterOS != nil {
-			return []string{t.RouterOS.Address}, nil
-		}
-		return httpsServers(t)
+		return connect.Certified(t)
 	}
 	return nil, errors.New(noTarget(arg, names))
-}
-
-// httpsServers gives where the servers of AdGuard Home show their certificates.
-func httpsServers(t *config.Target) (list []string, err error) {
-	for i := range t.AdGuard {
-		u, err := url.Parse(t.AdGuard[i].URL)
-		switch {
-		case err != nil:
-			return nil, err
-		case u.Scheme != "https":
-			continue
-		case u.Port() == "":
-			u.Host = strings.TrimSuffix(u.Host, ":") + ":443"
-		}
-		list = append(list, u.Host)
-	}
-	if list == nil {
-		return nil, fmt.Errorf("no server of %s is spoken to over https://", t.Name)
-	}
-	return list, nil
 }
 
 func pinTable(p *printer, c *pinned) {

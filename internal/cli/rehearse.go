@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/internal/rehearsal"
 )
 
@@ -72,10 +73,10 @@ func (c *commands) played(p *rehearsal.Played) int {
 		return wrongUse
 	}
 	if len(p.Result.Differences) == 0 {
-		fmt.Fprintf(c.Out, "ok    %s  (%d steps, %s in %s)\n", p.Name, p.Result.Steps, p.Result.Elapsed, p.Took.Round(time.Millisecond))
+		fmt.Fprintf(c.Out, "ok    %s  (%s, %s in %s)\n", p.Name, plural.Of(p.Result.Steps, "step"), p.Result.Elapsed, p.Took.Round(time.Millisecond))
 		return done
 	}
-	fmt.Fprintf(c.Out, "FAIL  %s  (%d steps, %s in %s)\n", p.Name, p.Result.Steps, p.Result.Elapsed, p.Took.Round(time.Millisecond))
+	fmt.Fprintf(c.Out, "FAIL  %s  (%s, %s in %s)\n", p.Name, plural.Of(p.Result.Steps, "step"), p.Result.Elapsed, p.Took.Round(time.Millisecond))
 	for _, d := range p.Result.Differences {
 		fmt.Fprintf(c.Out, "  %s\n", printable(d.String()))
 	}

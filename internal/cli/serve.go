@@ -74,11 +74,12 @@ func (c *commands) demoCommand() *cobra.Command {
 	listen := ""
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show it at work: two sites on this machine, nothing to set up",
-		Long: `Show it at work: two sites with two nodes each and a resolver, all on loopback
-addresses of this machine, and the real controller with its DNS server. Nodes
-are stopped and sites are cut off from the keyboard. Without a terminal it runs
-until SIGINT or SIGTERM.`,
+		Short: "Show it at work: four sites on this machine, nothing to set up",
+		Long: `Show it at work: four sites with two nodes each and a resolver, all on loopback
+addresses of this machine, and the real controller with its DNS server. The
+resolvers of two are a simulated router and a simulated AdGuard Home, which the
+answers are pushed to. Nodes are stopped and sites are cut off from the
+keyboard. Without a terminal it runs until SIGINT or SIGTERM.`,
 		Example: "  dnsteer demo --dns 127.0.0.1:5354",
 		Args:    noArguments, ValidArgsFunction: cobra.NoFileCompletions,
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -110,7 +111,7 @@ func statusTable(p *printer, s *api.Status) {
 		p.para("", "The brake is released: what fails is taken out until fewer nodes fail.")
 	}
 	if a := s.Alerts; a != nil && a.Queued > 0 {
-		p.para("", fmt.Sprintf("%d alerts wait to be sent: see `dnsteer alert list`.", a.Queued))
+		p.para("", fmt.Sprintf("Not sent yet: %s. See `dnsteer alert list`.", plural.Of(a.Queued, "alert")))
 	}
 	if d := s.DNS; d != nil {
 		p.para("", fmt.Sprintf("DNS: %s, %d queries.", strings.Join(d.Listen, ", "), d.Queries))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -72,8 +73,12 @@ func since(t, now time.Time) string {
 // holds says how a target fares in few words.
 func holds(v *api.TargetView, now time.Time) string {
 	text := v.Holds()
-	if v.State == api.TargetWaiting {
+	switch v.State {
+	case api.TargetWaiting:
 		text = "nothing is pushed before the site was seen"
+	case api.TargetHeld:
+		text += "; nothing is sent while the site cannot be seen"
+	default:
 	}
 	if n := len(v.NoFailover); n > 0 {
 		text += fmt.Sprintf("; %d without failover", n)
@@ -94,7 +99,7 @@ func showTarget(p *printer, v *api.TargetView, now time.Time) {
 	if v.Product != "" {
 		about = v.Product
 	}
-	p.para("  ", fmt.Sprintf("%s, for %s. Read %s, written %s, %d changes since the start.", about, v.Site, past(v.Compared, now), past(v.Changed, now), v.Writes))
+	p.para("  ", fmt.Sprintf("%s, for %s. Read %s, written %s, %s since the start.", about, v.Site, past(v.Compared, now), past(v.Changed, now), plural.Of(v.Writes, "change")))
 	for _, text := range v.Problems() {
 		p.para("  ! ", text)
 	}

@@ -60,9 +60,10 @@ func TestTook(t *testing.T) {
 // A time of yesterday would be taken for one of today.
 func TestMoment(t *testing.T) {
 	now := time.Date(2026, 3, 1, 23, 0, 0, 0, time.Local)
+	zone := now.Format(" MST")
 	for in, want := range map[time.Time]string{
-		now.Add(-time.Hour): "22:00:00",
-		now.Add(time.Hour):  "2026-03-02 00:00:00",
+		now.Add(-time.Hour): "22:00:00" + zone,
+		now.Add(time.Hour):  "2026-03-02 00:00:00" + zone,
 	} {
 		if got := moment(in, now); got != want {
 			t.Errorf("moment(%s) = %s, want %s", in, got, want)

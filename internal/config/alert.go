@@ -57,7 +57,7 @@ func (b *builder) channels(k *alertKeys, cfg *alert.Config) {
 		c := &k.Chats[i]
 		b.known.fill(c, true)
 		secret, at := b.secretURL(c.URL, c.URLFile, c.At)
-		s, err := chat.New(secret)
+		s, err := chat.New(chat.Options{URL: secret})
 		if err != nil && secret != "" {
 			b.fault(at, "%s", err)
 		}

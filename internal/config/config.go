@@ -38,7 +38,12 @@ type Config struct {
 
 	probers map[sites.Subject][]probes.Prober
 	beating []probes.Beating
+	// elsewhere has the sites that the built-in server does not publish.
+	elsewhere map[string]bool
 }
+
+// Builtin says whether the built-in server publishes a site's answers.
+func (c *Config) Builtin(site string) bool { return c.DNS != nil && !c.elsewhere[site] }
 
 // Heartbeats lists the nodes that report by themselves, with their tokens.
 func (c *Config) Heartbeats() []probes.Beating { return c.beating }

@@ -149,6 +149,11 @@ func (b *builder) allowed(k *dnsKeys, views []dnsserver.View) []netip.Prefix {
 		return list
 	}
 	list = private()
+	for _, l := range k.Listen { // who looks on this machine whether it answers
+		if a := l.V.Addr(); !a.IsUnspecified() {
+			list = append(list, netip.PrefixFrom(a.WithZone(""), a.BitLen()))
+		}
+	}
 	for _, v := range views {
 		list = append(list, v.Clients...)
 		for _, r := range v.Resolvers {

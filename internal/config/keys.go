@@ -13,7 +13,6 @@ import (
 //	default   the value where the key is left out, as one would write it
 //	otherwise the same in words, where it is no fixed value
 //	enum      permitted values, with |
-//	later     values of later versions, with |; on a blank field: the whole key
 //	when      values of the key "type" that the key belongs to, with |
 //	short     "yes": the whole mapping may be written as this key's value
 //	required  "yes": the key must stand
@@ -32,7 +31,6 @@ type key struct {
 	// group is the embedded struct that the key comes from, nil for the
 	// struct's own.
 	group    reflect.Type
-	later    bool
 	required bool
 }
 
@@ -72,10 +70,7 @@ func (k *key) list(tag string) []string {
 	return nil
 }
 
-var (
-	posType   = reflect.TypeFor[Pos]()
-	laterType = reflect.TypeFor[later]()
-)
+var posType = reflect.TypeFor[Pos]()
 
 // keysOf lists the keys of a struct type, embedded groups included, in the
 // order of the fields. The second result is the field that a shorthand goes
@@ -104,7 +99,7 @@ func keysOf(t reflect.Type) (keys []key, short *key) {
 		case name == "":
 			name = strings.ToLower(f.Name)
 		}
-		k := key{name: name, index: []int{i}, typ: f.Type, tag: f.Tag, later: f.Type == laterType, required: f.Tag.Get("required") != ""}
+		k := key{name: name, index: []int{i}, typ: f.Type, tag: f.Tag, required: f.Tag.Get("required") != ""}
 		if f.Tag.Get("short") != "" {
 			s := k
 			short = &s
@@ -116,13 +111,11 @@ func keysOf(t reflect.Type) (keys []key, short *key) {
 	return keys, short
 }
 
-// names lists the keys that this version carries out.
+// names lists the names of keys.
 func names(keys []key) []string {
 	var list []string
 	for _, k := range keys {
-		if !k.later {
-			list = append(list, k.name)
-		}
+		list = append(list, k.name)
 	}
 	return list
 }

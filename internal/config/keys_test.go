@@ -20,9 +20,7 @@ func known() []string {
 	var list []string
 	for _, s := range sections() {
 		for _, k := range s.keys {
-			if !k.later {
-				list = append(list, s.name+" "+k.name)
-			}
+			list = append(list, s.name+" "+k.name)
 		}
 	}
 	slices.Sort(list)
@@ -42,8 +40,7 @@ func TestDecoderKnowsEveryKey(t *testing.T) {
 			}
 			d.into(node.Content[0], "", reflect.New(s.typ).Elem(), "")
 			text := r.err().Error()
-			unknown, refused := strings.Contains(text, "unknown key"), strings.Contains(text, "not in this version: the key")
-			if unknown != (k.typ == nil) || refused != k.later {
+			if unknown := strings.Contains(text, "unknown key"); unknown != (k.typ == nil) {
 				t.Errorf("%s %s: %s", s.name, k.name, text)
 			}
 		}
@@ -149,9 +146,6 @@ func TestReferenceKnowsEveryKey(t *testing.T) {
 func TestEveryKeyIsDescribed(t *testing.T) {
 	for _, s := range sections() {
 		for _, k := range s.keys {
-			if k.later {
-				continue
-			}
 			if k.tag.Get("doc") == "" {
 				t.Errorf("%s %s has no doc", s.name, k.name)
 			}

@@ -262,7 +262,7 @@ func everyKey() map[string][]string {
 	places := make(map[string][]string)
 	for _, s := range sections() {
 		for _, k := range s.keys {
-			if !k.later && !slices.Contains(places[k.name], s.name) {
+			if !slices.Contains(places[k.name], s.name) {
 				places[k.name] = append(places[k.name], s.name)
 			}
 		}

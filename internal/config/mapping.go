@@ -40,8 +40,6 @@ func (d *decoder) mapping(n *yaml.Node, path string, v reflect.Value) {
 		case k == nil:
 			excused[nearest(name, names(keys))] = true
 			d.unknown(at, name, keys)
-		case k.later:
-			d.fault(at, "not in this version: the key %q; remove it", name)
 		default:
 			seen[name] = p.key
 			d.into(p.value, at.Path, v.FieldByIndex(k.index), k.tag)
@@ -162,11 +160,8 @@ func (d *decoder) merge(n *yaml.Node, path string) []pair {
 func within(text string, v reflect.Value, tag reflect.StructTag) error {
 	if enum := tag.Get("enum"); enum != "" && v.Kind() == reflect.String {
 		list := strings.Split(enum, "|")
-		switch {
-		case slices.Contains(list, text):
+		if slices.Contains(list, text) {
 			return nil
-		case slices.Contains(strings.Split(tag.Get("later"), "|"), text):
-			return fmt.Errorf("not in this version: %q, expected %s", text, words(list))
 		}
 		return expected(words(list) + meant(text, list))
 	}

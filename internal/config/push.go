@@ -12,7 +12,9 @@ import (
 // push is what it takes to have a site's answers at one of its targets; the zero
 // push is the built-in server's.
 type push struct {
-	target *Target
+	// secondaries: it is those that take a zone with the site's answers.
+	secondaries bool
+	target      *Target
 	// records that a move of everything writes, at most, and what each takes.
 	records int
 	each    time.Duration
@@ -32,6 +34,9 @@ func (c *Config) pushes(s *sites.Site) []push {
 	}
 	if len(list) == 0 || c.answersFor(s.Name) {
 		list = append(list, push{})
+	}
+	if c.DNS != nil && handed(c.DNS.Zones, s.Name) {
+		list = append(list, push{secondaries: true, ttl: c.quietTTL(s)})
 	}
 	return list
 }
@@ -116,7 +121,10 @@ func answersOf(s *sites.Site, p *sites.Pool) int {
 // in gives a failover's sum at this target.
 func (p push) in(s Sum) Sum {
 	s.push = p
-	if p.target != nil {
+	switch {
+	case p.secondaries:
+		s.Publish, s.TTL = transferring, p.ttl
+	case p.target != nil:
 		s.Target = p.target.Name
 		s.Publish = publishing + time.Duration(p.records)*p.each
 		s.TTL = p.ttl
@@ -125,6 +133,9 @@ func (p push) in(s Sum) Sum {
 }
 
 func (p push) text() string {
+	if p.secondaries {
+		return "publish: until the secondaries have taken and loaded it (NOTIFY, IXFR)"
+	}
 	if p.target == nil {
 		return "publish: until the built-in server answers with it"
 	}
@@ -133,6 +144,8 @@ func (p push) text() string {
 
 func (p push) ttlText() string {
 	switch {
+	case p.secondaries:
+		return "in caches: the TTL of the records at the secondaries, which stays as it is (rule A9)"
 	case p.own:
 		return "in caches: the TTL that AdGuard Home gives all rewrites, unless it was changed there (`dnsteer check --online` shows it)"
 	case p.target.AdGuard != nil:

@@ -71,21 +71,14 @@ func writeForm(b *strings.Builder, t reflect.Type) {
 
 // writeTable lists the keys of one group; nil means the struct's own.
 func writeTable(b *strings.Builder, keys []key, group reflect.Type) {
-	var rows, postponed []string
+	var rows []string
 	for _, k := range keys {
-		switch {
-		case k.group != group:
-		case k.later:
-			postponed = append(postponed, "`"+k.name+"`")
-		default:
+		if k.group == group {
 			rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s | %s |\n", k.name, formName(&k), defaultText(&k), meaning(&k), k.tag.Get("rule")))
 		}
 	}
 	if rows != nil {
 		b.WriteString("| key | value | default | meaning | rule |\n|---|---|---|---|---|\n" + strings.Join(rows, ""))
-	}
-	if postponed != nil {
-		fmt.Fprintf(b, "\nNot in this version, and refused: %s.\n", strings.Join(postponed, ", "))
 	}
 }
 
@@ -172,9 +165,6 @@ func meaning(k *key) string {
 		text += " From " + low + " to " + high + "."
 	case low != "":
 		text += " At least " + low + "."
-	}
-	if l := k.list("later"); l != nil {
-		text += " Not in this version: " + strings.Join(ticked(l), ", ") + "."
 	}
 	if e := k.tag.Get("example"); e != "" {
 		text += " Example: `" + e + "`."

@@ -259,18 +259,18 @@ func TestWindow(t *testing.T) {
 // allow_query.
 func TestAllowQueryByDefault(t *testing.T) {
 	cfg, err := config.Parse("x.yaml", []byte(`
-dns: {listen: ["127.0.0.1:0"], zones: [{name: example.lan, ns: [ns.example.net], hostmaster: a@example.lan}]}
+dns: {listen: ["127.0.0.1:0", "192.0.2.53:0"], zones: [{name: example.lan, ns: [ns.example.net], hostmaster: a@example.lan}]}
 sites: [{name: a, resolver: 198.51.100.1, clients: [203.0.113.0/24], nodes: [{name: n, addresses: [10.0.0.1]}]}]
 `), fixed())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"127.0.0.1", "10.9.9.9", "172.31.0.1", "192.168.1.1", "169.254.1.1", "::1", "fd12::1", "fe80::1", "198.51.100.1", "203.0.113.9"} {
+	for _, text := range []string{"127.0.0.1", "10.9.9.9", "172.31.0.1", "192.168.1.1", "169.254.1.1", "::1", "fd12::1", "fe80::1", "198.51.100.1", "203.0.113.9", "192.0.2.53"} {
 		if !covered(cfg.DNS.AllowQuery, text) {
 			t.Errorf("%s may not ask", text)
 		}
 	}
-	for _, text := range []string{"198.51.100.2", "8.8.8.8", "2001:db8::1", "172.32.0.1"} {
+	for _, text := range []string{"198.51.100.2", "192.0.2.54", "8.8.8.8", "2001:db8::1", "172.32.0.1"} {
 		if covered(cfg.DNS.AllowQuery, text) {
 			t.Errorf("%s may ask", text)
 		}

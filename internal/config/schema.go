@@ -36,9 +36,6 @@ func (s *schemaMaker) object(t reflect.Type) map[string]any {
 	properties := make(map[string]any)
 	var required []string
 	for _, k := range keys {
-		if k.later {
-			continue
-		}
 		p := s.value(k.typ, k.tag)
 		p["description"] = description(&k)
 		if text := k.tag.Get("default"); text != "" {

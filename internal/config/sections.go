@@ -27,7 +27,7 @@ func sections() []section {
 		}
 		list = append(list, section{name, t, keys})
 		for _, k := range keys {
-			if inner, many := nested(k.typ); inner != nil && !k.later {
+			if inner, many := nested(k.typ); inner != nil {
 				p := joinPath(path, k.name)
 				if many {
 					p += "[]"

@@ -41,6 +41,12 @@ func (b *builder) targetNames() (list []string) {
 
 // siteTargets checks where a site's answers are published.
 func (b *builder) siteTargets(k *siteKeys) {
+	if !k.publishes() {
+		if b.cfg.elsewhere == nil {
+			b.cfg.elsewhere = map[string]bool{}
+		}
+		b.cfg.elsewhere[string(k.Name.V)] = true
+	}
 	seen := newNames(b.report, "target")
 	for _, t := range k.Targets {
 		_, known := b.targetAt[t.V]

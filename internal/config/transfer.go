@@ -160,7 +160,12 @@ func secondaries(k *dnsKeys) []Value[netip.Prefix] {
 
 // handed says whether secondaries get a site's answers.
 func (b *builder) handed(site string) bool {
-	return slices.ContainsFunc(b.cfg.DNS.Zones, func(z dnsserver.Zone) bool { return z.Transfer != nil && z.Transfer.Site == site })
+	return handed(b.cfg.DNS.Zones, site)
+}
+
+// handed says whether secondaries get the answers of a site.
+func handed(zones []dnsserver.Zone, site string) bool {
+	return slices.ContainsFunc(zones, func(z dnsserver.Zone) bool { return z.Transfer != nil && z.Transfer.Site == site })
 }
 
 // doubtTransfers warns of zones that are given away too easily, or in vain.

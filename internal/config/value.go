@@ -52,6 +52,3 @@ func (*List[T]) oneOrMany() {}
 
 // oneOrMany is what the decoder sees of a List.
 type oneOrMany interface{ oneOrMany() }
-
-// later marks, as the type of a blank field, a key of a later version.
-type later struct{}

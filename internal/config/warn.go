@@ -54,7 +54,8 @@ func (b *builder) doubtWitnesses(k *siteKeys, s *sites.Site) {
 		addr := netip.AddrPort(r.V.Address.V)
 		name := sites.Witness{Name: "resolver " + addr.Addr().String(), Addr: addr.Addr()}
 		asked := slices.ContainsFunc(s.Witnesses, func(w sites.Witness) bool { return w.Addr == name.Addr })
-		if asked && len(r.V.Expect) == 0 {
+		// Where answers are pushed to the site, its resolver is asked for one of them (O3).
+		if asked && len(r.V.Expect) == 0 && !b.pushed(k) {
 			b.warn(r.V.Address.At, "the resolver %s proves little: any answer counts, also one from something on the way; give \"ask\" and \"expect\" with a name that it answers by itself", addr.Addr())
 		}
 	}
@@ -93,7 +94,7 @@ func witnessAt(k *siteKeys, addr netip.Addr) Pos {
 func (b *builder) doubtTimes(k *siteKeys, s *sites.Site) {
 	d := &b.file.Defaults
 	ttl, unsettled := first(k.TTL, d.TTL), first(k.TTLUnsettled, d.TTLUnsettled)
-	if n := quickest(s); n != nil && s.TTL > n.Threshold {
+	if n := quickest(s); n != nil && s.TTL > n.Threshold && b.inherits(s.Name) {
 		b.warn(ttl.At.or(k.At), "the TTL %s is over the threshold %s of node %s/%s: caches may outlast the failover", formatDuration(s.TTL), formatDuration(n.Threshold), s.Name, n.Name)
 	}
 	if s.TTLUnsettled > s.TTL {
@@ -103,6 +104,23 @@ func (b *builder) doubtTimes(k *siteKeys, s *sites.Site) {
 	if timeout.V > interval.V {
 		b.warn(timeout.At.or(interval.At).or(k.At), "probe_timeout %s is over probe_interval %s: while nothing answers, probes are that far apart", formatDuration(timeout.V), formatDuration(interval.V))
 	}
+}
+
+// inherits says whether a service at a site has the site's TTL: each may have one
+// of its own.
+func (b *builder) inherits(site string) bool {
+	own := false
+	for i := range b.cfg.Sites.Services {
+		svc := &b.cfg.Sites.Services[i]
+		switch {
+		case !slices.Contains(svc.Sites, site):
+		case svc.TTL == 0:
+			return true
+		default:
+			own = true
+		}
+	}
+	return !own
 }
 
 // quickest is the node with the least threshold.
@@ -175,8 +193,12 @@ func (b *builder) doubtPools(k *siteKeys, s *sites.Site) {
 	}
 }
 
-// doubtLine warns of clients that lose the names together with the line.
+// doubtLine warns of clients that lose the names together with the line. A site
+// that no clients belong to is asked for from elsewhere.
 func (b *builder) doubtLine(k *siteKeys, s *sites.Site) {
+	if len(k.Clients) == 0 && len(k.Resolver) == 0 {
+		return
+	}
 	if s.Local || b.file.DNS == nil || !b.has(s.Name) || b.handed(s.Name) || b.pushed(k) {
 		return
 	}

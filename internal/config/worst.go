@@ -16,6 +16,9 @@ import (
 const (
 	roundAnswers = time.Second
 	publishing   = 5 * time.Millisecond
+	// transferring is NOTIFY and IXFR, and the second that NSD waits between two
+	// loads unless told otherwise.
+	transferring = publishing + 1100*time.Millisecond
 )
 
 // Beyond is the sentence on what no server can shorten.
@@ -161,7 +164,7 @@ func (s Sum) String() string {
 }
 
 func (s Sum) ttlText() string {
-	if s.Target != "" {
+	if s.Target != "" || s.push.secondaries {
 		return s.push.ttlText()
 	}
 	if s.TTL > s.unsettled {

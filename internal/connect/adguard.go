@@ -11,6 +11,7 @@ func adguards(t *config.Target) (list []Server) {
 	for _, c := range t.AdGuard {
 		list = append(list, Server{
 			Name: c.URL, Config: c, Traits: (*adguard.Provider)(nil).Traits(),
+			Login:   login{c.URL, c.Username, c.Password},
 			Connect: func() (providers.Provider, error) { return made(adguard.New(c)) },
 		})
 	}

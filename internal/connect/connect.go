@@ -22,6 +22,15 @@ type Server struct {
 	// Config is what Connect uses, a value: a server whose Config is another has
 	// another provider.
 	Config any
+	// Login says who logs in where, comparable: servers that have the same share a
+	// [providers.Circuit]. It is nil where nobody can be shut out.
+	Login any
+}
+
+// login is a log-in at a server.
+type login struct {
+	at, user string
+	password providers.Secret
 }
 
 // Servers lists the servers of a target, which all get the same.
@@ -30,7 +39,7 @@ func Servers(t *config.Target) []Server {
 	case t.RouterOS != nil:
 		c := *t.RouterOS
 		return []Server{{
-			Name: c.Address, Config: c, Traits: routeros.Traits,
+			Name: c.Address, Config: c, Traits: routeros.Traits, Login: login{c.Address, c.Username, c.Password},
 			Connect: func() (providers.Provider, error) { return made(routeros.New(c)) },
 		}}
 	case t.RFC2136 != nil:

@@ -24,6 +24,7 @@ var resolves = map[sites.Kind][]sites.Kind{
 	sites.Resumed:               {sites.Paused},
 	sites.ProbeRecovered:        {sites.ProbeNeverUp, sites.ProbeFailed},
 	sites.ProbeFresh:            {sites.ProbeStale},
+	sites.Judged:                {sites.Unjudged},
 	sites.FailoverMaintenance:   {sites.FailoverMaintenance},
 	sites.NodeEnabled:           {sites.NodeDisabled},
 	sites.NodeDisabled:          {sites.NodeDisabled}, // said anew
@@ -40,7 +41,7 @@ var resolves = map[sites.Kind][]sites.Kind{
 // a former address of a node beside it.
 var once = map[sites.Kind]int{
 	sites.NodeOffline: 4, sites.FailoverOutage: 4, sites.SiteDown: 1, sites.ResolverDown: 1, sites.ControllerIsolated: 1,
-	sites.PoolOutageStarted: 1, sites.Paused: 1, sites.ProbeNeverUp: 12, sites.ProbeFailed: 12, sites.ProbeStale: 4, sites.NodeDisabled: 1,
+	sites.PoolOutageStarted: 1, sites.Paused: 1, sites.ProbeNeverUp: 12, sites.ProbeFailed: 12, sites.ProbeStale: 4, sites.Unjudged: 4, sites.NodeDisabled: 1,
 	sites.MoveHeld: 1, sites.MovePutOff: 1, sites.DrillStarted: 2, sites.QuarantineStarted: 2, sites.MassFailure: 1,
 }
 

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,7 +23,13 @@ type Beside struct {
 	drift         *prometheus.Desc
 	sent          *prometheus.Desc
 	queued        *prometheus.Desc
+
+	mu   sync.Mutex
+	told map[place]bool // the servers that have series
 }
+
+// place is a server of a target.
+type place struct{ target, server string }
 
 var _ publish.Meter = (*Beside)(nil)
 
@@ -41,7 +48,7 @@ const (
 func besides() []Description {
 	server := []string{"target", "server"}
 	return []Description{
-		targetSync:    {"dnsteer_target_sync_total", counter, "Comparisons and pushes since the start, by how they ended: ok, superseded by something newer, denied or failed.", []string{"target", "server", "result"}},
+		targetSync:    {"dnsteer_target_sync_total", counter, "Comparisons and pushes since the start, by how they ended: ok, superseded by something newer, held because the site cannot be seen any more, denied or failed.", []string{"target", "server", "result"}},
 		targetTook:    {"dnsteer_target_sync_duration_seconds", histogram, "How long a comparison with its push took.", server},
 		targetVisible: {"dnsteer_target_visible_seconds", histogram, "How long it took from a push until the site's resolver gave the new answer.", server},
 		targetPending: {"dnsteer_target_pending_changes", gauge, "RRsets that are other than they should be, as the target was last read.", server},
@@ -60,7 +67,7 @@ func NewBeside(views func() []publish.View, alerts func() *alert.Status) *Beside
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d[i].Name, Help: d[i].Help, Buckets: buckets}, d[i].Labels)
 	}
 	return &Beside{
-		views: views, alerts: alerts,
+		views: views, alerts: alerts, told: map[place]bool{},
 		synced:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: d[targetSync].Name, Help: d[targetSync].Help}, d[targetSync].Labels),
 		took:    hist(targetTook, []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}),
 		visible: hist(targetVisible, []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}),
@@ -68,14 +75,42 @@ func NewBeside(views func() []publish.View, alerts func() *alert.Status) *Beside
 	}
 }
 
+// note remembers that a server has series. The caller holds mu.
+func (b *Beside) note(target, server string) { b.told[place{target, server}] = true }
+
+// forget drops the series of servers that are configured no more: they would
+// alarm for ever. The caller holds mu.
+func (b *Beside) forget(views []publish.View) {
+	stay := map[place]bool{}
+	for i := range views {
+		stay[place{views[i].Name, views[i].Server}] = true
+	}
+	for p := range b.told {
+		if stay[p] {
+			continue
+		}
+		labels := prometheus.Labels{"target": p.target, "server": p.server}
+		b.synced.DeletePartialMatch(labels)
+		b.took.DeletePartialMatch(labels)
+		b.visible.DeletePartialMatch(labels)
+		delete(b.told, p)
+	}
+}
+
 // Synced counts a round.
 func (b *Beside) Synced(target, server string, result publish.Result, took time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.note(target, server)
 	b.synced.WithLabelValues(target, server, string(result)).Inc()
 	b.took.WithLabelValues(target, server).Observe(took.Seconds())
 }
 
 // Visible takes how long a push took to be seen.
 func (b *Beside) Visible(target, server string, took time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.note(target, server)
 	b.visible.WithLabelValues(target, server).Observe(took.Seconds())
 }
 
@@ -98,7 +133,11 @@ func (b *Beside) Collect(ch chan<- prometheus.Metric) {
 		}
 		ch <- one
 	}
-	for _, v := range b.views() {
+	views := b.views()
+	b.mu.Lock()
+	b.forget(views)
+	for _, v := range views {
+		b.note(v.Name, v.Server)
 		for _, r := range publish.Results() { // from the start, so that the first is seen to be one
 			b.synced.WithLabelValues(v.Name, v.Server, string(r))
 		}
@@ -108,6 +147,7 @@ func (b *Beside) Collect(ch chan<- prometheus.Metric) {
 	b.synced.Collect(ch)
 	b.took.Collect(ch)
 	b.visible.Collect(ch)
+	b.mu.Unlock()
 	st := b.alerts()
 	if st == nil {
 		return

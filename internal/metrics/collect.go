@@ -19,7 +19,7 @@ type reading struct {
 func (r *reading) put(m metric, value float64, labels ...string) {
 	kind := gauge
 	switch m {
-	case probeFailures, events, failovers, dnsRequests, dnsResponses, dnsDropped, dnsLimited, zoneTransfers:
+	case probeFailures, events, failovers, dnsRequests, dnsResponses, dnsDropped, dnsLimited, dnsDeferred, zoneTransfers:
 		kind = counter
 	default:
 	}
@@ -36,6 +36,19 @@ func (r *reading) flag(m metric, yes bool, labels ...string) {
 		value = 1
 	}
 	r.put(m, value, labels...)
+}
+
+// took puts the times of one transport.
+func (r *reading) took(t *dnsserver.Took, transport string) {
+	buckets := make(map[float64]uint64, len(t.Within))
+	for d, n := range t.Within {
+		buckets[d.Seconds()] = n
+	}
+	one, err := prometheus.NewConstHistogram(r.set.descs[dnsTook], t.Count, t.Sum.Seconds(), buckets, transport)
+	if err != nil {
+		one = prometheus.NewInvalidMetric(r.set.descs[dnsTook], err)
+	}
+	r.ch <- one
 }
 
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
@@ -145,18 +158,21 @@ func (r *reading) counts(st *api.Status) {
 }
 
 func (r *reading) dns(stats *dnsserver.Stats, st *api.DNSStatus) {
-	limited := uint64(0)
+	limited, deferred := uint64(0), uint64(0)
 	for transport, t := range map[string]*dnsserver.Transport{"udp": &stats.UDP, "tcp": &stats.TCP} {
 		r.put(dnsRequests, float64(t.Queries), transport)
 		for rcode, n := range t.Responses {
 			r.put(dnsResponses, float64(n), transport, rcode)
 		}
+		r.took(&t.Took, transport)
 		for why, n := range t.Dropped {
 			r.put(dnsDropped, float64(n), transport, why)
 		}
 		limited += t.Limited
+		deferred += t.Deferred
 	}
 	r.put(dnsLimited, float64(limited))
+	r.put(dnsDeferred, float64(deferred))
 	r.put(dnsConnections, float64(stats.Connections))
 	for result, n := range map[string]uint64{
 		"whole": stats.Transfers.Whole, "changes": stats.Transfers.Changes,

@@ -50,9 +50,11 @@ const (
 	failovers
 	dnsRequests
 	dnsResponses
+	dnsTook
 	dnsDropped
 	dnsConnections
 	dnsLimited
+	dnsDeferred
 	zoneSerial
 	zoneTransfers
 	certificateEnds
@@ -74,7 +76,7 @@ func table() map[metric]Description {
 		configOK:        {"dnsteer_config_last_reload_successful", gauge, "1 if the configuration on the disk is in place, 0 if it was rejected.", nil},
 		configTime:      {"dnsteer_config_last_reload_success_timestamp_seconds", gauge, "When the configuration in place was read.", nil},
 		storeOK:         {"dnsteer_store_writable", gauge, "1 if the state can be stored.", nil},
-		isolated:        {"dnsteer_controller_isolated", gauge, "1 while no site can be seen and all DNS is left alone.", nil},
+		isolated:        {"dnsteer_controller_isolated", gauge, "1 while no site can be seen, so that no outage moves anything and nothing is sent to targets.", nil},
 		brakeHolds:      {"dnsteer_brake_holds", gauge, "1 while the brake holds a mass failure.", nil},
 		siteReachable:   {"dnsteer_site_reachable", gauge, "1 if the site's witness answers: only then its nodes can be taken out of DNS.", []string{"site"}},
 		siteDown:        {"dnsteer_site_down", gauge, "1 if neither a witness nor a node of the site answers.", []string{"site"}},
@@ -91,16 +93,18 @@ func table() map[metric]Description {
 		failovers:       {"dnsteer_failovers_total", counter, "Moves of answers since the start, by cause: outage, switch, failback or maintenance.", []string{"site", "cause"}},
 		dnsRequests:     {"dnsteer_dns_requests_total", counter, "DNS messages that came in.", []string{"transport"}},
 		dnsResponses:    {"dnsteer_dns_responses_total", counter, "DNS answers.", []string{"transport", "rcode"}},
+		dnsTook:         {"dnsteer_dns_request_duration_seconds", histogram, "How long making a DNS answer took, its sending not included; one message in 64 is measured.", []string{"transport"}},
 		dnsDropped:      {"dnsteer_dns_dropped_total", counter, "DNS messages that got no answer, by reason.", []string{"transport", "reason"}},
 		dnsConnections:  {"dnsteer_dns_tcp_connections", gauge, "Open TCP connections of the DNS server.", nil},
 		dnsLimited:      {"dnsteer_dns_rate_limited_total", counter, "DNS messages over the rate limit.", nil},
+		dnsDeferred:     {"dnsteer_dns_deferred_total", counter, "DNS messages that were answered with TC because too much was to be signed at once.", nil},
 		zoneSerial:      {"dnsteer_zone_serial", gauge, "The serial number of a zone.", []string{"zone"}},
 		zoneTransfers:   {"dnsteer_zone_transfers_total", counter, "Zones that were asked for, by how that ended: whole, changes, failed or refused.", []string{"result"}},
 		certificateEnds: {"dnsteer_http_certificate_end_timestamp_seconds", gauge, "When the certificate of the HTTP listener ends.", nil},
 	}
 }
 
-// decisionDelay is the only histogram.
+// The histogram of decisions, which is fed as they are made.
 const (
 	decisionName = "dnsteer_decision_delay_seconds"
 	decisionHelp = "From when a change of answers was due, or its cause was known, until they were in place."

@@ -62,7 +62,8 @@ func (w world) Status(context.Context) (api.Status, error) {
 
 func (world) DNS() (dnsserver.Stats, bool) {
 	return dnsserver.Stats{
-		UDP:         dnsserver.Transport{Queries: 12, Responses: map[string]uint64{"NOERROR": 9}, Dropped: map[string]uint64{"denied": 3}, Limited: 2},
+		UDP: dnsserver.Transport{Queries: 12, Responses: map[string]uint64{"NOERROR": 9}, Dropped: map[string]uint64{"denied": 3}, Limited: 2, Deferred: 4,
+			Took: dnsserver.Took{Count: 3, Sum: 40 * time.Microsecond, Within: map[time.Duration]uint64{10 * time.Microsecond: 2, 25 * time.Microsecond: 3}}},
 		TCP:         dnsserver.Transport{Queries: 2, Responses: map[string]uint64{"REFUSED": 2}},
 		Connections: 1, Transfers: dnsserver.TransferStats{Whole: 1},
 	}, true
@@ -70,6 +71,14 @@ func (world) DNS() (dnsserver.Stats, bool) {
 
 // fed is a set that something has happened to.
 func fed(t *testing.T, source Source) *Set {
+	t.Helper()
+	s, _ := fedBeside(t, source, func() int { return 0 })
+	return s
+}
+
+// fedBeside is one with the metrics beside it, in which what is counted of targets
+// and alerts has grown by more.
+func fedBeside(t *testing.T, source Source, more func() int) (*Set, *Beside) {
 	t.Helper()
 	s, err := New(source, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -81,16 +90,55 @@ func fed(t *testing.T, source Source) *Set {
 	s.Happened([]sites.Event{{Kind: sites.FailoverOutage, Site: "berlin", Node: "a"}, {Kind: sites.SiteDown, Site: "hamburg"}})
 	s.Decided(2 * time.Millisecond)
 	b := NewBeside(func() []publish.View {
-		return []publish.View{{Name: "router", Server: "10.1.0.1:8729", Pending: 2, Drifts: 3}}
+		return []publish.View{{Name: "router", Server: "10.1.0.1:8729", Pending: 2, Drifts: 3 + more()}}
 	}, func() *alert.Status {
-		return &alert.Status{Channels: []alert.ChannelStatus{{Name: "mail", Queued: 4, Taken: 5, Refused: 6, Dropped: 7}}}
+		return &alert.Status{Channels: []alert.ChannelStatus{{Name: "mail", Queued: 4, Taken: 5, Refused: 6 + more(), Dropped: 7}}}
 	})
 	b.Synced("router", "10.1.0.1:8729", publish.Failed, 20*time.Millisecond)
 	b.Visible("router", "10.1.0.1:8729", 700*time.Millisecond)
 	if err := s.Register(b); err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return s, b
+}
+
+// A target that is gone would alarm for ever, or its last figures be taken for news.
+func TestTargetsThatLeave(t *testing.T) {
+	views := []publish.View{{Name: "router", Server: "a"}, {Name: "router", Server: "b"}}
+	b := NewBeside(func() []publish.View { return views }, func() *alert.Status { return nil })
+	r := prometheus.NewPedanticRegistry()
+	r.MustRegister(b)
+	series := func(server string) (n int) {
+		families, err := r.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			for _, m := range f.GetMetric() {
+				for _, l := range m.GetLabel() {
+					if l.GetName() == "server" && l.GetValue() == server {
+						n++
+					}
+				}
+			}
+		}
+		return n
+	}
+	for _, server := range []string{"a", "b"} {
+		b.Synced("router", server, publish.Failed, time.Second)
+		b.Visible("router", server, time.Second)
+	}
+	if a, b := series("a"), series("b"); a != b || a < 8 {
+		t.Fatalf("%d and %d series", a, b)
+	}
+	views = views[:1]
+	if a, b := series("a"), series("b"); a < 8 || b != 0 {
+		t.Errorf("%d and %d series after one has left", a, b)
+	}
+	b.Synced("router", "b", publish.Failed, time.Second) // its last round ends late
+	if n := series("b"); n != 0 {
+		t.Errorf("%d series of one that has left come back", n)
+	}
 }
 
 // Prometheus would refuse the metrics, or people would not find them by the names

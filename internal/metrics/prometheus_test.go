@@ -1,10 +1,8 @@
 package metrics
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -13,8 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/dnsteer/dnsteer/internal/daemontest"
+	"github.com/dnsteer/dnsteer/internal/publish"
 )
 
 // board is what the test reads of the Grafana dashboard.
@@ -30,7 +32,8 @@ type board struct {
 // another name than they ask for. A real Prometheus scrapes the metrics of a
 // controller in trouble, takes the rules in and answers each expression.
 func TestRealPrometheus(t *testing.T) {
-	set := fed(t, world{})
+	var more atomic.Int64
+	set, beside := fedBeside(t, world{}, func() int { return int(more.Load()) })
 	web := httptest.NewServer(set.Handler())
 	defer web.Close()
 	// What grows is seen to grow.
@@ -44,6 +47,10 @@ func TestRealPrometheus(t *testing.T) {
 				return
 			case <-tick.C:
 				set.Decided(2 * time.Second)
+				more.Add(1)
+				beside.Synced("router", "10.1.0.1:8729", publish.Failed, time.Second)
+				beside.Synced("router", "10.1.0.1:8729", publish.Refused, time.Second)
+				beside.Visible("router", "10.1.0.1:8729", 40*time.Second)
 			}
 		}
 	}()
@@ -89,12 +96,7 @@ type prometheusServer struct {
 func startPrometheus(t *testing.T, target string) *prometheusServer {
 	t.Helper()
 	dir := t.TempDir()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := ln.Addr().String()
-	ln.Close()
+	at := daemontest.Addr(t).String()
 	rules, err := filepath.Abs(filepath.Join("..", "..", "deploy", "prometheus", "dnsteer.rules.yml"))
 	if err != nil {
 		t.Fatal(err)
@@ -107,20 +109,8 @@ func startPrometheus(t *testing.T, target string) *prometheusServer {
 	if out, err := exec.CommandContext(t.Context(), "promtool", "check", "config", path).CombinedOutput(); err != nil {
 		t.Fatalf("promtool: %v\n%s", err, out)
 	}
-	var said bytes.Buffer
-	cmd := exec.Command("prometheus", "--config.file="+path, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+at, "--log.level=warn")
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("start prometheus (Debian's package prometheus): %v", err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if t.Failed() {
-			t.Log(said.String())
-		}
-		http.DefaultClient.CloseIdleConnections()
-	})
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	daemontest.Start(t, "prometheus", "--config.file="+path, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+at, "--log.level=warn")
 	p := &prometheusServer{t, "http://" + at}
 	p.until("it is ready", func() bool {
 		res, err := http.Get(p.url + "/-/ready")

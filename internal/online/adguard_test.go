@@ -56,3 +56,38 @@ targets: [{name: guard, type: adguard, servers: %q, username: dnsteer, password:
 		t.Errorf("the server was changed, or a rewrite told of that is nobody's business:\n%s\n%s", before, after)
 	}
 }
+
+// A look at a configuration with a wrong password would have the server lock out
+// everybody at this address.
+func TestAdGuardThatRefusesTheLogin(t *testing.T) {
+	s, err := adguardsim.Start(adguardsim.Options{Username: "dnsteer", Password: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	cfg, err := config.Parse("x.yaml", fmt.Appendf(nil, `
+sites: [{name: hamburg, witnesses: none, targets: guard, nodes: [{name: a, addresses: [127.0.0.1]}]}]
+services: [{hosts: [app.example.lan]}]
+targets: [{name: guard, type: adguard, servers: %q, username: dnsteer, password: wrong, manage_ttl: true}]
+`, s.URL()), config.Options{Instance: "hq"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := online.All(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	if f := find(list, "guard (", "mend them before the next"); f == nil || f.Grade != online.Failed {
+		t.Errorf("it is not said to refuse us: %+v", list)
+	}
+	tried := 0
+	for _, r := range s.Requests() {
+		if strings.Contains(r, "/login") {
+			tried++
+		}
+	}
+	if tried != 1 {
+		t.Errorf("%d log-ins: %q", tried, s.Requests())
+	}
+}

@@ -81,7 +81,7 @@ func TestAlertsAreTriedWithoutAMessage(t *testing.T) {
 	defer encrypted.Close()
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	team, err := chat.New("ntfy://127.0.0.1/dnsteer")
+	team, err := chat.New(chat.Options{URL: "ntfy://127.0.0.1/dnsteer"})
 	if err != nil {
 		t.Fatal(err)
 	}

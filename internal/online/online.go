@@ -47,6 +47,7 @@ const atOnce = 32
 // what more finds. The findings are in the configuration's order.
 func All(ctx context.Context, cfg *config.Config, log *slog.Logger, more ...Check) []Finding {
 	e := eye{cfg, log}
+	logins := logins{}
 	var jobs []func() []Finding
 	for i := range cfg.Sites.Sites {
 		s := &cfg.Sites.Sites[i]
@@ -58,7 +59,9 @@ func All(ctx context.Context, cfg *config.Config, log *slog.Logger, more ...Chec
 		}
 	}
 	for i := range cfg.Targets {
-		jobs = append(jobs, func() []Finding { return target(ctx, cfg, &cfg.Targets[i]) })
+		t := &cfg.Targets[i]
+		servers := logins.servers(t)
+		jobs = append(jobs, func() []Finding { return target(ctx, cfg, t, servers) })
 	}
 	for _, check := range more {
 		jobs = append(jobs, func() []Finding { return check(ctx, cfg) })
@@ -120,13 +123,26 @@ func (e *eye) nodeAt(ctx context.Context, s *sites.Site, n *sites.Node, addr net
 	checks := make([]sites.Check, len(probers))
 	var all sync.WaitGroup
 	for i, p := range probers {
-		all.Go(func() { checks[i] = ask(ctx, p, subject, n.Timeout, e.log) })
+		if _, ok := p.(probes.Heartbeat); !ok {
+			all.Go(func() { checks[i] = ask(ctx, p, subject, n.Timeout, e.log) })
+		}
 	}
 	all.Wait()
 	f := Finding{About: s.Name + "/" + n.Name + " " + addr.String(), Grade: OK}
-	up, steering := 0, 0
+	up, steering, reports := 0, 0, 0
 	var texts []string
 	for i, p := range n.Probes {
+		if _, ok := probers[i].(probes.Heartbeat); ok {
+			// The node reports to the running controller, and to nobody else.
+			texts = append(texts, p.Name+": it reports by itself, which cannot be tried from here (the running controller knows: dnsteer explain "+s.Name+"/"+n.Name+")")
+			if f.Grade == OK {
+				f.Grade = Note
+			}
+			if p.Steer {
+				reports++
+			}
+			continue
+		}
 		texts = append(texts, p.Name+": "+told(checks[i]))
 		switch {
 		case !p.Steer && checks[i].Outcome != sites.Up:
@@ -140,9 +156,9 @@ func (e *eye) nodeAt(ctx context.Context, s *sites.Site, n *sites.Node, addr net
 	}
 	need := n.Require
 	if need == 0 {
-		need = steering
+		need = steering + reports
 	}
-	if up < need {
+	if up+reports < need { // reports may come
 		f.Grade = Failed
 	}
 	f.Text = strings.Join(texts, "; ")

@@ -175,3 +175,28 @@ func TestSilentResolver(t *testing.T) {
 		t.Errorf("a silent resolver: %+v", list)
 	}
 }
+
+// A node that reports by itself would be said not to work, for a look takes no
+// reports; and one that does not work otherwise would pass because it reports.
+func TestHeartbeat(t *testing.T) {
+	w := newWorld(t)
+	cfg, err := config.Parse("x.yaml", []byte(fmt.Sprintf(`
+http: {listen: "127.0.0.1:0"}
+sites:
+  - name: berlin
+    resolver: %q
+    nodes:
+      - {name: a, addresses: [127.0.0.1], probes: [{type: heartbeat, stale_after: 1m, token: abcdefghijklmnopqrstuvwxyz0123456789}]}
+      - {name: b, addresses: [127.0.0.2], probes: [{type: tcp, port: 1}, {type: heartbeat, stale_after: 1m, token: 9876543210abcdefghijklmnopqrstuvwxyz}]}
+`, w.resolver)), config.Options{Instance: "hq"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := online.All(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	if f := find(list, "berlin/a", "cannot be tried from here"); f == nil || f.Grade != online.Note {
+		t.Errorf("a node that reports: %+v", list)
+	}
+	if f := find(list, "berlin/b", "cannot be tried from here"); f == nil || f.Grade != online.Failed {
+		t.Errorf("a node that reports and does not answer: %+v", list)
+	}
+}

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/connect"
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/providers"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -16,12 +18,37 @@ import (
 // within bounds what a target may take to say what it is and what it holds.
 const within = 30 * time.Second
 
-// target looks at all servers of a target.
-func target(ctx context.Context, cfg *config.Config, t *config.Target) (list []Finding) {
+// logins are the circuits of this look, by who logs in where: each is tried once.
+type logins map[any]*providers.Circuit
+
+// guarded is a server behind the circuit of its credentials.
+type guarded struct {
+	connect.Server
+	circuit *providers.Circuit
+}
+
+// servers gives those of a target.
+func (l logins) servers(t *config.Target) (list []guarded) {
 	for _, s := range connect.Servers(t) {
+		c := l[s.Login]
+		if s.Login == nil || c == nil {
+			c = providers.NewCircuit(1)
+		}
+		if s.Login != nil {
+			l[s.Login] = c
+		}
+		list = append(list, guarded{s, c})
+	}
+	return list
+}
+
+// target looks at all servers of a target.
+func target(ctx context.Context, cfg *config.Config, t *config.Target, servers []guarded) (list []Finding) {
+	for i := range servers {
+		s := &servers[i]
 		l := look{about: t.Name + " (" + s.Name + ")", cfg: cfg, target: t, traits: s.Traits}
 		ctx, cancel := context.WithTimeout(ctx, within)
-		l.at(ctx, &s)
+		l.at(ctx, s)
 		cancel()
 		list = append(list, l.list...)
 	}
@@ -41,12 +68,13 @@ func (l *look) say(g Grade, format string, args ...any) {
 	l.list = append(l.list, Finding{About: l.about, Grade: g, Text: fmt.Sprintf(format, args...)})
 }
 
-func (l *look) at(ctx context.Context, s *connect.Server) {
+func (l *look) at(ctx context.Context, s *guarded) {
 	p, err := s.Connect()
 	if err != nil {
 		l.say(Failed, "%v", err)
 		return
 	}
+	p = s.circuit.Guard(p)
 	defer func() { _ = p.Close() }() // what was asked has been answered
 	want := l.possible()
 	var names []string
@@ -57,6 +85,10 @@ func (l *look) at(ctx context.Context, s *connect.Server) {
 	}
 	// The listing first: what is said of names is of those that were listed.
 	listing, listErr := p.List(ctx, names)
+	if class, _ := providers.ClassOf(listErr); class == providers.Denied {
+		l.say(Failed, "%v. Each look tries refused credentials once: mend them before the next, for some servers shut an address out after a few (AdGuard Home after five, for 15 minutes)", listErr)
+		return
+	}
 	if listErr != nil {
 		l.say(Failed, "%v", listErr)
 	}
@@ -71,6 +103,14 @@ func (l *look) at(ctx context.Context, s *connect.Server) {
 	if listErr == nil {
 		l.listed(want, listing, in.Product)
 	}
+}
+
+// quoted is a name as a shell takes it: a wildcard would stand for files.
+func quoted(name string) string {
+	if strings.HasPrefix(name, "*") {
+		return "'" + name + "'"
+	}
+	return name
 }
 
 func (l *look) inspected(in providers.Inspection) {
@@ -97,9 +137,9 @@ func (l *look) listed(want []providers.Record, listing providers.Listing, produc
 	}
 	for _, r := range plan.Satisfied {
 		if l.traits.Marks {
-			l.say(Failed, "%s %s stands there and is not dnsteer's, so it is left alone and does not move: take it over with \"dnsteer target adopt %s %s\"", r.Key(), r.Addr, l.target.Name, r.Name)
+			l.say(Failed, "%s %s stands there and is not dnsteer's, so it is left alone and does not move: take it over with \"dnsteer target adopt %s %s\"", r.Key(), r.Addr, l.target.Name, quoted(r.Name))
 		} else {
-			l.say(Note, "%s %s stands there; unless dnsteer has written it, take it over with \"dnsteer target adopt %s %s\"", r.Key(), r.Addr, l.target.Name, r.Name)
+			l.say(Note, "%s %s stands there; unless dnsteer has written it, take it over with \"dnsteer target adopt %s %s\"", r.Key(), r.Addr, l.target.Name, quoted(r.Name))
 		}
 	}
 	for _, s := range listing.Shadows {
@@ -111,7 +151,7 @@ func (l *look) listed(want []providers.Record, listing providers.Listing, produc
 			ours++
 		}
 	}
-	text := fmt.Sprintf("%s: can be reached, logged in to and read; %d records of the configured names", product, len(listing.Entries))
+	text := fmt.Sprintf("%s: can be reached, logged in to and read; %s of the configured names", product, plural.Of(len(listing.Entries), "record"))
 	if l.traits.Marks {
 		text += fmt.Sprintf(", %d of them dnsteer's", ours)
 	}

@@ -3,6 +3,8 @@ package publish
 import (
 	"fmt"
 	"reflect"
+
+	"github.com/dnsteer/dnsteer/providers"
 )
 
 // Change is another configuration, ready to be put in place.
@@ -11,6 +13,8 @@ type Change struct {
 	targets []*target
 	fresh   []*member
 	old     map[string]*member
+	// circuits of all that is configured now.
+	circuits map[any]*providers.Circuit
 }
 
 // Use prepares a configuration and puts it in place.
@@ -25,7 +29,7 @@ func (p *Publisher) Use(list []Target) error {
 // Prepare does all of a change of the configuration that can fail. It dials
 // nothing and changes nothing. One change is prepared and committed at a time.
 func (p *Publisher) Prepare(list []Target) (*Change, error) {
-	c := &Change{p: p, old: map[string]*member{}}
+	c := &Change{p: p, old: map[string]*member{}, circuits: map[any]*providers.Circuit{}}
 	for _, m := range p.find("") {
 		c.old[m.key] = m
 	}
@@ -33,7 +37,7 @@ func (p *Publisher) Prepare(list []Target) (*Change, error) {
 	for _, spec := range list {
 		t := &target{Target: spec}
 		for i := range spec.Servers {
-			m, err := p.member(t, &spec.Servers[i], c.old, stored)
+			m, err := c.member(t, &spec.Servers[i], stored)
 			if err != nil {
 				return nil, fmt.Errorf("target %s: %w", spec.Name, err)
 			}
@@ -66,7 +70,7 @@ func (c *Change) Commit() {
 			m.stop()
 		}
 	}
-	p.targets = c.targets
+	p.targets, p.circuits = c.targets, c.circuits
 	if !p.closed {
 		for _, m := range c.fresh {
 			p.all.Go(func() { m.run(p.life) })
@@ -75,9 +79,10 @@ func (c *Change) Commit() {
 }
 
 // member gives the member of a server: the one in place if it stays.
-func (p *Publisher) member(t *target, s *Server, old map[string]*member, stored map[string][]byte) (*member, error) {
+func (c *Change) member(t *target, s *Server, stored map[string][]byte) (*member, error) {
 	key := t.Name + " " + s.Name
-	was := old[key]
+	was := c.old[key]
+	circuit := c.circuit(s)
 	if was != nil && reflect.DeepEqual(was.server.Config, s.Config) && was.kind == t.Kind && was.site == t.Site && was.traits == t.Traits {
 		return was, nil
 	}
@@ -85,12 +90,31 @@ func (p *Publisher) member(t *target, s *Server, old map[string]*member, stored 
 	if err != nil {
 		return nil, err
 	}
-	m := newMember(p, key, t, s, provider)
+	m := newMember(c.p, key, t, s, circuit.Guard(provider))
+	m.circuit = circuit
 	m.old = was
 	if was == nil {
 		m.restore(stored[key])
 	}
 	return m, nil
+}
+
+// circuit gives that of a server: credentials that were refused stay so over a
+// change of anything else.
+func (c *Change) circuit(s *Server) *providers.Circuit {
+	login := s.Login
+	if login == nil {
+		return providers.NewCircuit(providers.CircuitTries)
+	}
+	if c.circuits[login] == nil {
+		c.p.mu.Lock()
+		c.circuits[login] = c.p.circuits[login]
+		c.p.mu.Unlock()
+	}
+	if c.circuits[login] == nil {
+		c.circuits[login] = providers.NewCircuit(providers.CircuitTries)
+	}
+	return c.circuits[login]
 }
 
 // Left names the servers that a configuration has no more: what we own there

@@ -3,9 +3,9 @@ package publish
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/providers"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -15,9 +15,6 @@ const (
 	repairPause = time.Minute
 	repairMost  = 3
 	repairSpan  = time.Hour
-	// strangeMost is how many comparisons within repairSpan may find records
-	// with our mark that we did not write before another instance is suspected.
-	strangeMost = 3
 )
 
 // leave lists the RRsets whose drift stands for the moment: they were put right
@@ -89,7 +86,7 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 	m.mu.Unlock()
 	text := fmt.Sprintf("Somebody has changed %s: %s.", m.title(), listed(lines))
 	if out.First.Lost {
-		text = fmt.Sprintf("%s has lost everything that was put there (%d records): it was reset or restored, or is another one.", m.title(), len(found))
+		text = fmt.Sprintf("%s has lost everything that was put there (%s): it was reset or restored, or is another one.", m.title(), plural.Of(len(found), "record"))
 	}
 	if left > 0 {
 		text += " " + m.standing()
@@ -114,46 +111,31 @@ func (m *member) standing() string {
 	return fmt.Sprintf("It was put right before; the next time is later, so that two who both mean well do not fight (at most once a minute, %d times an hour).", repairMost)
 }
 
-// conflicts tells of names that others have records of.
-func (m *member) conflicts(list []providers.Conflict) {
-	if len(list) == 0 {
+// conflicts tells of names that others have records of. One that was told goes
+// on while our answer happens to be theirs: their record still stands there.
+func (m *member) conflicts(p *providers.Plan) {
+	var lines, names []string
+	add := func(k providers.Key, text string) {
+		lines = append(lines, text)
+		if !slices.Contains(names, k.String()) {
+			names = append(names, k.String())
+		}
+	}
+	for _, c := range p.Conflicts {
+		add(c.Key, c.Text())
+	}
+	m.mu.Lock()
+	told := slices.Clone(m.kept.Conflicts)
+	m.mu.Unlock()
+	for _, r := range p.Satisfied {
+		if k := r.Key(); slices.Contains(told, k.String()) && !slices.Contains(names, k.String()) {
+			add(k, providers.SatisfiedText(r))
+		}
+	}
+	m.save(func(k *kept) { k.Conflicts = names })
+	if len(lines) == 0 {
 		m.solved(slotConflict, sites.DriftRepaired, "Nobody else's records stand in the way on "+m.title()+" any more.")
 		return
 	}
-	lines := make([]string, len(list))
-	for i, c := range list {
-		lines[i] = c.Text()
-	}
 	m.problem(slotConflict, sites.Warning, m.title()+": "+listed(lines), true)
-}
-
-// foreignHand notices a second controller with our mark: one that keeps writing
-// records as ours. What was found before and left there counts once.
-func (m *member) foreignHand(now time.Time, found []providers.Drift, left bool) {
-	if !m.traits.Marks {
-		return
-	}
-	var all strings.Builder
-	for _, d := range found {
-		if d.What == providers.DriftExtra || d.What == providers.DriftChanged {
-			all.WriteString(d.String() + "\n")
-		}
-	}
-	text := all.String()
-	m.mu.Lock()
-	m.strange = slices.DeleteFunc(m.strange, func(t time.Time) bool { return now.Sub(t) >= repairSpan })
-	if text != "" && text != m.stranger {
-		m.strange = append(m.strange, now)
-	}
-	if m.stranger = ""; left {
-		m.stranger = text
-	}
-	n := len(m.strange)
-	m.mu.Unlock()
-	switch {
-	case n >= strangeMost:
-		m.problem(slotInstance, sites.Warning, fmt.Sprintf("Records with the mark of this controller keep changing on %s (%d times within an hour): another one with the same \"instance\" writes there, or somebody edits them. Give each controller a name of its own.", m.title(), n), false)
-	case n == 0:
-		m.solved(slotInstance, sites.InstanceConflictEnded, "Nobody else has written records with our mark to "+m.title()+" for an hour.")
-	}
 }

@@ -37,10 +37,15 @@ type eye struct {
 	took time.Duration // the last push, until it was seen
 	// proof has who was seen to answer an RRset since it is desired.
 	proof map[providers.Key][]netip.Addr
+	// wrong are RRsets that a resolver answered otherwise than they may be, and
+	// was not seen to answer right since.
+	wrong map[providers.Key]bool
+	busy  bool   // something is asked for
+	turn  uint64 // how often that was begun
 }
 
 func newEye(m *member) *eye {
-	return &eye{m: m, sees: map[providers.Key]bool{}, proof: map[providers.Key][]netip.Addr{}}
+	return &eye{m: m, sees: map[providers.Key]bool{}, proof: map[providers.Key][]netip.Addr{}, wrong: map[providers.Key]bool{}}
 }
 
 // desire forgets the RRsets that are not desired any more.
@@ -53,6 +58,7 @@ func (e *eye) desire(list []providers.Record) {
 	defer e.mu.Unlock()
 	maps.DeleteFunc(e.sees, func(k providers.Key, _ bool) bool { return !stay[k] })
 	maps.DeleteFunc(e.proof, func(k providers.Key, _ []netip.Addr) bool { return !stay[k] })
+	maps.DeleteFunc(e.wrong, func(k providers.Key, _ bool) bool { return !stay[k] })
 }
 
 // close ends the asking.
@@ -74,6 +80,7 @@ func (e *eye) forget() {
 	}
 	clear(e.sees)
 	clear(e.proof)
+	clear(e.wrong)
 }
 
 // set is an RRset to be seen.
@@ -83,8 +90,9 @@ type set struct {
 	ttl    time.Duration
 }
 
-// look has what a push has changed be looked for; all that is there where it is
-// the first comparison of this run.
+// look has what a push has changed be looked for, and what was answered wrong;
+// all that is there where it is the first comparison of this run. What a hand has
+// changed and is left so is not.
 func (m *member) look(out *providers.Outcome, first bool) {
 	m.mu.Lock()
 	servers := m.asked()
@@ -98,10 +106,18 @@ func (m *member) look(out *providers.Outcome, first bool) {
 	for i := range out.First.Changes {
 		changed[out.First.Changes[i].Key] = true
 	}
+	left, touched := map[providers.Key]bool{}, m.touched(&out.Last)
+	for _, h := range out.Last.Held {
+		left[h.Key] = true
+	}
+	for _, d := range out.First.Drifts {
+		m.eye.unprove(d.Key())
+	}
+	again := m.eye.again(desired, func(k providers.Key) bool { return touched[k] })
 	var sets []set
 	for _, r := range desired {
 		key := r.Key()
-		if !first && !changed[key] {
+		if !first && !changed[key] && !again[key] || left[key] {
 			continue
 		}
 		i := slices.IndexFunc(sets, func(s set) bool { return s.key == key })
@@ -145,6 +161,30 @@ func (m *member) asked() []netip.AddrPort {
 	return m.target.Resolvers
 }
 
+// again are the RRsets to look for once more, if nothing is looked for: what was
+// answered wrong, and one where none is proven.
+func (e *eye) again(desired []providers.Record, skip func(providers.Key) bool) map[providers.Key]bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	list := maps.Clone(e.wrong)
+	if e.busy || len(e.proof) > 0 && len(list) == 0 {
+		return nil
+	}
+	for _, r := range desired {
+		if k := r.Key(); len(e.proof) == 0 && len(list) == 0 && r.Name[0] != '*' && !skip(k) {
+			list[k] = true
+		}
+	}
+	return list
+}
+
+// unprove forgets who was seen to answer an RRset.
+func (e *eye) unprove(k providers.Key) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.proof, k)
+}
+
 func (e *eye) unsee(k providers.Key) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -158,7 +198,9 @@ func (e *eye) watch(servers []netip.AddrPort, sets []set) {
 	if e.stop != nil {
 		e.stop()
 	}
-	e.stop, e.late = stop, false
+	e.stop, e.late, e.busy = stop, false, true
+	e.turn++
+	turn := e.turn
 	for _, s := range sets {
 		e.sees[s.key] = false
 	}
@@ -166,6 +208,9 @@ func (e *eye) watch(servers []netip.AddrPort, sets []set) {
 	e.done.Go(func() {
 		defer stop()
 		e.run(ctx, servers, sets)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.busy = e.busy && e.turn != turn
 	})
 }
 

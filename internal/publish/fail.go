@@ -28,17 +28,14 @@ func (m *member) failed(now time.Time, desired Desired, err error) {
 	m.st.err, m.st.class = err, class
 	m.st.fails++
 	pause := m.pause(class)
-	if class == providers.Denied {
-		m.st.denied++
-	}
 	m.st.retry = now.Add(max(pause, after))
-	fails, denied := m.st.fails, m.st.denied
+	fails := m.st.fails
 	stays := m.stays(desired)
 	m.mu.Unlock()
 	m.p.deps.Log.Debug("a round with a target has failed", "target", m.title(), "error", err, "again_in", pause)
 	text := fmt.Sprintf("%s could not be brought to what it should hold: %v.", m.title(), err)
 	switch {
-	case class == providers.Denied && denied >= deniedTries:
+	case class == providers.Denied && m.circuit.Spent():
 		text += fmt.Sprintf(" Nothing more is tried, so that nobody is locked out: mend the credentials in the configuration, or say \"dnsteer target enable %s\".", m.name)
 	case class == providers.Denied, class == providers.Permanent:
 		text += " It is tried again every five minutes."
@@ -68,7 +65,7 @@ func (m *member) pause(class providers.Class) time.Duration {
 	case providers.Permanent:
 		return permanent
 	case providers.Denied:
-		return deniedPause
+		return 0 // the circuit says when
 	case providers.Transient, providers.Changed:
 	}
 	most := backoffFirst << min(m.st.fails-1, 6)

@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -36,6 +35,7 @@ type device struct {
 	closed  int
 	settled int
 	written func() // is called at each write
+	shadows []providers.Shadow
 }
 
 func (d *device) call(ctx context.Context, do func()) error {
@@ -70,6 +70,7 @@ func (d *device) List(ctx context.Context, names []string) (l providers.Listing,
 				l.Entries = append(l.Entries, e)
 			}
 		}
+		l.Shadows = d.shadows
 	})
 	return l, err
 }
@@ -301,22 +302,3 @@ func (w *world) holds(name string, want ...netip.Addr) {
 		w.t.Errorf("the device answers %s with %v, want %v", name, got, want)
 	}
 }
-
-var (
-	a1    = netip.MustParseAddr("192.0.2.10")
-	a2    = netip.MustParseAddr("192.0.2.11")
-	alien = netip.MustParseAddr("198.51.100.7")
-)
-
-// names makes a desired state: each name with one address.
-func names(pairs ...any) Desired {
-	d := Desired{Nodes: map[string][]netip.Addr{}}
-	for i := 0; i < len(pairs); i += 2 {
-		name := pairs[i].(string)
-		d.Records = append(d.Records, providers.Record{Name: name, Addr: pairs[i+1].(netip.Addr)})
-		d.Nodes[name] = []netip.Addr{a1, a2}
-	}
-	return d
-}
-
-var errDown = errors.New("connection refused")

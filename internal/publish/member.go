@@ -17,6 +17,7 @@ type member struct {
 	key, name, site, kind string
 	traits                providers.Traits
 	server                *Server
+	circuit               *providers.Circuit // of its credentials; the provider is behind it
 	provider              providers.Provider
 	old                   *member // the one that it takes the place of
 	wake                  chan struct{}
@@ -35,12 +36,18 @@ type member struct {
 	version uint64
 	// kicked asks for a comparison, free lets removals go that the guard holds.
 	kicked, free bool
-	stopped      bool
-	cancel       context.CancelFunc // of the round under way
-	st           standing
-	repairs      map[providers.Key][]time.Time
-	strange      []time.Time // comparisons that found what another instance may do
-	stranger     string      // and what the last one has left there of it
+	// ordered: an operator's order lets it go though its site is held.
+	ordered   bool
+	stopped   bool
+	cancel    context.CancelFunc // of the round under way
+	st        standing
+	turned    chan struct{} // is closed when the next round has ended
+	repairs   map[providers.Key][]time.Time
+	born      time.Time
+	lookUntil time.Time   // it was found changed, and is looked at again until then
+	doubted   time.Time   // when an answer last led to a comparison
+	strange   []time.Time // comparisons that found what another instance may do
+	stranger  string      // and what the last one has left there of it
 }
 
 // standing is how a member fares.
@@ -49,7 +56,6 @@ type standing struct {
 	class    providers.Class
 	since    time.Time // when it began to fail
 	fails    int       // rounds in a row
-	denied   int
 	retry    time.Time // zero where nothing is to be tried by itself
 	compared time.Time
 	changed  time.Time
@@ -65,7 +71,7 @@ func newMember(p *Publisher, key string, t *target, s *Server, provider provider
 	m := &member{
 		p: p, key: key, name: t.Name, site: t.Site, kind: t.Kind, traits: t.Traits, server: s, provider: provider,
 		wake: make(chan struct{}, 1), done: make(chan struct{}), busy: make(chan struct{}, 1),
-		repairs: map[providers.Key][]time.Time{},
+		repairs: map[providers.Key][]time.Time{}, turned: make(chan struct{}), born: time.Now(),
 	}
 	m.alone.Store(len(t.Servers) == 1)
 	m.eye = newEye(m)
@@ -88,7 +94,7 @@ func (m *member) configure(t *Target) {
 		m.version++
 	}
 	if changed {
-		m.st.denied, m.st.retry = 0, time.Time{}
+		m.st.retry = time.Time{}
 	}
 	m.mu.Unlock()
 	m.rouse()
@@ -212,23 +218,32 @@ const idle = time.Hour
 func (m *member) due(now time.Time) (bool, time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.stopped || !m.known || m.kept.Disabled != nil || m.p.held.Load() || m.st.denied >= deniedTries {
+	if m.stopped || !m.known || m.kept.Disabled != nil || m.halted() || m.circuit.Spent() {
 		return false, idle
 	}
-	if m.st.retry.After(now) {
-		return false, m.st.retry.Sub(now)
+	if at := later(m.st.retry, m.circuit.Next()); at.After(now) {
+		return false, at.Sub(now)
 	}
 	if m.kicked || m.version != m.st.done || m.st.err != nil {
 		return true, 0
 	}
 	next := m.target.Reconcile.Next(m.st.compared)
-	if again := m.repairAgain(); !again.IsZero() && again.Before(next) {
-		next = again
+	for _, again := range []time.Time{m.repairAgain(), m.lookAgain()} {
+		if !again.IsZero() && again.Before(next) {
+			next = again
+		}
 	}
 	if !next.After(now) {
 		return true, 0
 	}
 	return false, min(next.Sub(now), idle)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // holds says whether anything of ours is there.

@@ -14,12 +14,13 @@ type Result string
 const (
 	Succeeded  Result = "ok"
 	Superseded Result = "superseded" // something newer was to be pushed
+	Held       Result = "held"       // its site cannot be seen any more (E8)
 	Refused    Result = "denied"     // the credentials were refused
 	Failed     Result = "failed"
 )
 
 // Results lists all of them.
-func Results() []Result { return []Result{Succeeded, Superseded, Refused, Failed} }
+func Results() []Result { return []Result{Succeeded, Superseded, Held, Refused, Failed} }
 
 func resultOf(err error) Result {
 	class, _ := providers.ClassOf(err)

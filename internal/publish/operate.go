@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/dnsteer/dnsteer/providers"
 )
@@ -71,22 +70,6 @@ func (p *Publisher) Disable(ctx context.Context, name string, o Order) error {
 		if m.take(ctx) {
 			m.give()
 		}
-		return err
-	})
-}
-
-// Enable has a target caught up with. It also has refused credentials tried
-// again, and lets removals go that the guard holds.
-func (p *Publisher) Enable(ctx context.Context, name string) error {
-	return p.each(name, func(m *member) error {
-		m.mu.Lock()
-		m.kept.Disabled = nil
-		m.st.denied, m.st.retry = 0, time.Time{}
-		m.kicked, m.free = true, true
-		data := m.encode()
-		m.mu.Unlock()
-		err := p.deps.Store.SetNow(ctx, m.key, data)
-		m.rouse()
 		return err
 	})
 }

@@ -1,7 +1,9 @@
 package publish
 
 import (
+	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,4 +88,58 @@ func TestAdoptAndPurge(t *testing.T) {
 			w.holds("printer", alien)
 		})
 	}
+}
+
+// An operator would be told that a target is caught up with that refuses the log-in,
+// and whoever looks or asks again would have it lock everybody out.
+func TestRefusedCredentialsAreNotTriedByCommands(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.d.hand(func() {
+			w.d.fail = func(int) error { return &providers.Error{Class: providers.Denied, Err: fmt.Errorf("wrong password")} }
+		})
+		w.p.Want("router", names("app", a1))
+		sleep(time.Second)
+		for range 20 {
+			if list, err := w.p.Plan(w.t.Context(), ""); err != nil || list[0].Err == nil || !strings.Contains(list[0].Err.Error(), "nothing was tried") {
+				t.Fatalf("%+v %v", list, err)
+			}
+			for _, do := range []bool{false, true} {
+				if _, err := w.p.Adopt(w.t.Context(), "router", "", do); err == nil {
+					t.Fatal("a target that refuses us is adopted from")
+				}
+			}
+			if _, err := w.p.Enable(w.t.Context(), "router"); err == nil || !strings.Contains(err.Error(), "not caught up with") {
+				t.Fatal(err)
+			}
+		}
+		if calls, _ := w.d.count(); calls != 1 {
+			t.Errorf("%d tries", calls)
+		}
+		sleep(4 * time.Minute) // it was tried again by itself
+		if _, err := w.p.Enable(w.t.Context(), "router"); err == nil || !strings.Contains(err.Error(), "router is enabled, but not caught up with: wrong password") {
+			t.Error(err)
+		}
+		if calls, _ := w.d.count(); calls != 3 {
+			t.Errorf("%d tries", calls)
+		}
+		w.told(sites.PublishFailed)
+	})
+}
+
+// "Is caught up with" would be said of a target that nothing was sent to.
+func TestEnableBeforeTheSiteIsSeen(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		if later, err := w.p.Enable(w.t.Context(), "router"); err != nil || !strings.Contains(later, "when its site was seen") {
+			t.Error(later, err)
+		}
+		w.p.Want("router", names("app", a1))
+		sleep(time.Second)
+		hang := make(chan struct{})
+		w.d.hand(func() { w.d.hang = hang })
+		start := time.Now()
+		if later, err := w.p.Enable(w.t.Context(), "router"); err != nil || !strings.Contains(later, "takes longer") || time.Since(start) > time.Minute {
+			t.Error(later, err)
+		}
+		close(hang)
+	})
 }

@@ -17,6 +17,51 @@ type Proof struct {
 	// Expect are the addresses of the nodes that may serve the name: an answer of
 	// others is none of ours.
 	Expect []netip.Addr
+
+	m   *member
+	key providers.Key
+}
+
+// Heard takes what a resolver has answered to it. What is not desired has the
+// target compared: somebody may have changed it there. It waits for nothing.
+func (p Proof) Heard(found []netip.Addr) {
+	if p.m == nil {
+		return
+	}
+	wrong := len(found) == 0
+	for _, a := range found {
+		wrong = wrong || !slices.Contains(p.Expect, a)
+	}
+	p.m.heard(p.key, found, wrong)
+}
+
+// doubtPause is the least time between two comparisons that answers lead to.
+const doubtPause = 20 * time.Second
+
+func (m *member) heard(key providers.Key, found []netip.Addr, wrong bool) {
+	now := time.Now()
+	m.mu.Lock()
+	var desired []netip.Addr
+	for _, r := range m.desired.Records {
+		if r.Key() == key {
+			desired = append(desired, r.Addr)
+		}
+	}
+	compare := func(list []netip.Addr) []netip.Addr {
+		return slices.Compact(slices.SortedFunc(slices.Values(list), netip.Addr.Compare))
+	}
+	differs := len(desired) > 0 && !slices.Equal(compare(found), compare(desired))
+	doubt := differs && m.version == m.st.done && now.Sub(m.doubted) >= doubtPause
+	if doubt {
+		m.doubted = now
+	}
+	m.mu.Unlock()
+	if wrong && differs {
+		m.eye.mistrust(key)
+	}
+	if doubt {
+		m.kick()
+	}
 }
 
 // Proof gives a record that a resolver of a site was seen to give, for the
@@ -31,20 +76,19 @@ func (p *Publisher) Proof(site string, resolver netip.Addr) (Proof, bool) {
 	return Proof{}, false
 }
 
-// proof chooses the first name that is no wildcard, is desired and was seen.
+// proof chooses the first name that is no wildcard, is desired and was seen, and
+// that nobody else has changed or has records of: what is answered for that says
+// nothing of the line (O3).
 func (m *member) proof(resolver netip.Addr) (Proof, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.kept.Disabled != nil || m.target.DryRun {
 		return Proof{}, false
 	}
-	foreign := map[providers.Key]bool{}
-	for _, c := range m.st.plan.Conflicts {
-		foreign[c.Key] = true
-	}
+	touched := m.touched(&m.st.plan)
 	for _, r := range m.desired.Records {
 		key := r.Key()
-		if r.Name[0] == '*' || foreign[key] || !m.eye.proves(key, resolver) {
+		if r.Name[0] == '*' || touched[key] || !m.eye.proves(key, resolver) || m.shadowed(key) {
 			continue
 		}
 		var expect []netip.Addr
@@ -60,9 +104,41 @@ func (m *member) proof(resolver netip.Addr) (Proof, bool) {
 				expect = append(expect, k.Addr)
 			}
 		}
-		return Proof{Name: r.Name, V6: key.Family == sites.IPv6, Expect: expect}, true
+		return Proof{Name: r.Name, V6: key.Family == sites.IPv6, Expect: expect, m: m, key: key}, true
 	}
 	return Proof{}, false
+}
+
+// touched are the RRsets of a plan that others have records of, or that are left
+// other than they should be: it is what a hand has changed there.
+func (m *member) touched(p *providers.Plan) map[providers.Key]bool {
+	list := map[providers.Key]bool{}
+	for _, c := range p.Conflicts {
+		list[c.Key] = true
+	}
+	for _, h := range p.Held {
+		list[h.Key] = true
+	}
+	return list
+}
+
+// shadowed says whether something else at the target may be answered in place of
+// an RRset, and is. The caller holds mu.
+func (m *member) shadowed(k providers.Key) bool {
+	return m.eye.mistrusts(k) && slices.ContainsFunc(m.st.listing.Shadows, func(s providers.Shadow) bool { return s.Name == k.Name })
+}
+
+// mistrust notes that an RRset is answered otherwise than it may be.
+func (e *eye) mistrust(k providers.Key) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.wrong[k] = true
+}
+
+func (e *eye) mistrusts(k providers.Key) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.wrong[k]
 }
 
 // saw notes that a server gives an RRset as it should be.
@@ -70,6 +146,7 @@ func (e *eye) saw(k providers.Key, server netip.AddrPort) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.sees[k] = true
+	delete(e.wrong, k)
 	if !slices.Contains(e.proof[k], server.Addr()) {
 		e.proof[k] = append(e.proof[k], server.Addr())
 	}

@@ -15,7 +15,6 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/dnsteer/dnsteer/providers"
@@ -86,6 +85,9 @@ type Server struct {
 	// Config is what Connect uses: a server whose Config is another has another
 	// provider.
 	Config any
+	// Login is comparable: servers with the same share what is known of their
+	// credentials; nil is nobody else's.
+	Login any
 }
 
 // Desired is what a target is to hold.
@@ -109,10 +111,14 @@ type Publisher struct {
 
 	mu      sync.Mutex
 	targets []*target
-	lost    map[string]bool // sites that cannot be seen
-	closed  bool
-	// held: the controller is isolated, and nothing is sent anywhere (E8).
-	held atomic.Bool
+	// circuits of the log-ins that are configured, by Login.
+	circuits map[any]*providers.Circuit
+	closed   bool
+
+	// seeing guards sights, which are by site. It may be locked while another
+	// lock is held.
+	seeing sync.Mutex
+	sights map[string]sight
 }
 
 // target is a configured target with its members.
@@ -129,7 +135,7 @@ func New(d Deps) *Publisher {
 	if d.Meter == nil {
 		d.Meter = unmetered{}
 	}
-	p := &Publisher{deps: d, lost: map[string]bool{}}
+	p := &Publisher{deps: d, sights: map[string]sight{}, circuits: map[any]*providers.Circuit{}}
 	p.life, p.die = context.WithCancel(context.Background())
 	return p
 }
@@ -146,32 +152,6 @@ func (p *Publisher) Compare(site string) {
 	for _, m := range p.of(site) {
 		m.kick()
 	}
-}
-
-// Seen says whether a site can be seen: that a target of one that cannot does
-// not answer either is no news.
-func (p *Publisher) Seen(site string, seen bool) {
-	p.mu.Lock()
-	p.lost[site] = !seen
-	p.mu.Unlock()
-	if seen {
-		p.Compare(site)
-	}
-}
-
-// Hold has nothing sent to any target while the controller is isolated: whatever
-// is wanted meanwhile is caught up with at the end (E8, N4).
-func (p *Publisher) Hold(held bool) {
-	p.held.Store(held)
-	for _, m := range p.find("") {
-		m.kick()
-	}
-}
-
-func (p *Publisher) isLost(site string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.lost[site]
 }
 
 // Note learns of events that have entered, to resolve them later. It waits for
@@ -238,7 +218,5 @@ const (
 	backoffFirst = time.Second
 	backoffMost  = time.Minute
 	permanent    = 5 * time.Minute
-	deniedPause  = 5 * time.Minute
-	deniedTries  = 3
 	inspectEvery = time.Hour
 )

@@ -20,7 +20,7 @@ func (m *member) round(life context.Context) {
 	}
 	defer m.give()
 	m.mu.Lock()
-	if m.stopped || m.kept.Disabled != nil {
+	if m.stopped || m.kept.Disabled != nil || m.halted() {
 		m.mu.Unlock()
 		return
 	}
@@ -33,16 +33,25 @@ func (m *member) round(life context.Context) {
 	start := time.Now()
 	out, err := m.sync(ctx, r)
 	if err == nil && !r.DryRun {
-		err = m.settle(ctx)
+		err = m.settle(ctx, r.Stale)
 	}
 	m.mu.Lock()
 	m.cancel = nil
+	held := errors.Is(err, providers.ErrStale) && m.halted()
 	m.mu.Unlock()
 	if life.Err() != nil {
 		return // it is the stop that has ended it
 	}
-	m.p.deps.Meter.Synced(m.name, m.server.Name, resultOf(err), time.Since(start))
+	result := resultOf(err)
+	if held {
+		result = Held
+	}
+	m.p.deps.Meter.Synced(m.name, m.server.Name, result, time.Since(start))
 	m.ended(ctx, version, desired, &out, err)
+	m.mu.Lock()
+	close(m.turned)
+	m.turned = make(chan struct{})
+	m.mu.Unlock()
 }
 
 // take takes the provider, which one at a time may use.
@@ -68,14 +77,14 @@ func (m *member) make(free bool) *providers.Round {
 		Provider: m.provider,
 		Input: providers.Input{
 			Desired: m.desired.Records, Emptied: m.desired.Emptied, Untouched: m.desired.Unknown, Traits: m.traits,
-			Owned: fromKept(m.kept.Owned), Last: m.kept.last(), Leave: m.leave(time.Now()),
+			Owned: fromKept(m.kept.Owned), Last: m.kept.last(), Unsure: m.kept.unsure(), Leave: m.leave(time.Now()),
 			Policy: providers.Policy{CreateOnly: m.target.CreateOnly, DeleteGuard: guard, KeepDrift: m.target.Drift != Repair},
 		},
 		Keep: m.claim, Ready: m.ready, ListWithin: listWithin, Deadline: callWithin, DryRun: m.target.DryRun,
 		Stale: func() bool {
 			m.mu.Lock()
 			defer m.mu.Unlock()
-			return m.version != version || m.stopped || m.kept.Disabled != nil
+			return m.version != version || m.stopped || m.kept.Disabled != nil || m.halted()
 		},
 	}
 }
@@ -91,10 +100,13 @@ func (m *member) sync(ctx context.Context, r *providers.Round) (out providers.Ou
 
 // settle sets what a target has beside its records. It is looked at in each
 // comparison, for a hand may change it when no record moves.
-func (m *member) settle(ctx context.Context) error {
+func (m *member) settle(ctx context.Context, stale func() bool) error {
 	s, ok := m.provider.(providers.Settler)
-	if !ok {
+	switch {
+	case !ok:
 		return nil
+	case stale():
+		return providers.ErrStale
 	}
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
@@ -135,13 +147,13 @@ func (m *member) ended(ctx context.Context, version uint64, desired Desired, out
 		return
 	}
 	m.mu.Lock()
-	m.st.compared, m.st.done, m.free = now, version, false
-	m.st.err, m.st.class, m.st.fails, m.st.denied, m.st.retry = nil, providers.Transient, 0, 0, time.Time{}
+	m.st.compared, m.st.done, m.free, m.ordered = now, version, false, false
+	m.st.err, m.st.class, m.st.fails, m.st.retry = nil, providers.Transient, 0, time.Time{}
 	m.mu.Unlock()
 	m.p.deps.Log.Debug("a target was compared", "target", m.title(), "writes", out.Writes)
 	m.solved(slotFailed, sites.PublishRecovered, m.title()+" holds what it should again.")
 	m.drifted(now, out)
-	m.conflicts(out.Last.Conflicts)
+	m.conflicts(&out.Last)
 	if !m.settings().DryRun {
 		m.inspect(ctx, now)
 		m.look(out, first)

@@ -32,7 +32,7 @@ func TestDisable(t *testing.T) {
 			t.Errorf("a disabled target was spoken to: %d calls, %+v", calls-before, w.view())
 		}
 		w.holds("app", a1)
-		if err := w.p.Enable(w.t.Context(), "router"); err != nil {
+		if _, err := w.p.Enable(w.t.Context(), "router"); err != nil {
 			t.Fatal(err)
 		}
 		sleep(time.Second)
@@ -119,6 +119,7 @@ func TestKilledAtEachCall(t *testing.T) {
 					for name, want := range map[string][]netip.Addr{"app": {a2}, "www": {a2}, "new": {a1}, "gone": nil, "printer": {alien}} {
 						w.holds(name, want...)
 					}
+					w.told() // what we wrote ourselves is nobody's hand
 					w.close()
 				})
 			}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dnsteer/dnsteer/providers"
@@ -24,6 +25,8 @@ type kept struct {
 	// Flight are RRsets that were written to since: they may hold anything of
 	// ours.
 	Flight []string `json:"flight,omitempty"`
+	// Conflicts are RRsets of which others were told to have records.
+	Conflicts []string `json:"conflicts,omitempty"`
 	// Disabled by an operator.
 	Disabled *Order `json:"disabled,omitempty"`
 	// Open are problems that were told and have not ended, with their events'
@@ -172,6 +175,19 @@ func (k *kept) last() []providers.Record {
 	}
 	list := fromKept(k.Last)
 	return slices.DeleteFunc(list, func(r providers.Record) bool { return slices.Contains(k.Flight, r.Key().String()) })
+}
+
+// unsure lists the RRsets that may be under way.
+func (k *kept) unsure() (list []providers.Key) {
+	for _, s := range k.Flight {
+		name, kind, _ := strings.Cut(s, " ")
+		key := providers.Key{Name: name}
+		if kind == "AAAA" {
+			key.Family = sites.IPv6
+		}
+		list = append(list, key)
+	}
+	return list
 }
 
 // problem tells of something that is wrong, once for the same severity and, if

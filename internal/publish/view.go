@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -19,6 +20,7 @@ const (
 	Disabled State = "disabled"
 	DryRun   State = "dry_run"
 	Waiting  State = "waiting"
+	OnHold   State = "held" // its site cannot be seen, and nothing is sent (E8)
 )
 
 // View is what is known of a server of a target.
@@ -40,6 +42,10 @@ type View struct {
 	Plan       providers.Plan
 	Shadows    []providers.Shadow
 	Sets       []ViewSet
+	// Foreign are records there that are not ours, at most maxForeign of them, and
+	// Strangers how many there are: they are never touched.
+	Foreign   []providers.Entry
+	Strangers int
 	// Pending counts RRsets that are to be changed, by the last reading.
 	Pending int
 	// Problems that were told and have not ended.
@@ -77,10 +83,11 @@ func (m *member) view() View {
 			v.Pending++
 		}
 	}
+	v.Foreign, v.Strangers = m.foreign()
 	if st.err != nil {
 		v.Since = st.since
-		if st.denied < deniedTries {
-			v.Retry = st.retry
+		if !m.circuit.Spent() {
+			v.Retry = later(st.retry, m.circuit.Next())
 		}
 	}
 	m.eye.mu.Lock()
@@ -101,6 +108,8 @@ func (m *member) state() State {
 		return Disabled
 	case !m.known:
 		return Waiting
+	case m.halted():
+		return OnHold
 	case m.st.err != nil && m.st.class == providers.Denied:
 		return Denied
 	case m.st.err != nil:
@@ -112,6 +121,34 @@ func (m *member) state() State {
 	default:
 		return Current
 	}
+}
+
+// maxForeign bounds what is listed of other people's records: a router may hold
+// thousands.
+const maxForeign = 200
+
+// foreign lists what others wrote at the target, by name, and says how many there
+// are. The caller holds mu.
+func (m *member) foreign() (list []providers.Entry, count int) {
+	owned := m.owned()
+	for _, e := range m.st.listing.Entries {
+		if !e.Marked && !owned[providers.Record{Name: e.Name, Addr: e.Addr}] {
+			list = append(list, e)
+		}
+	}
+	slices.SortFunc(list, func(a, b providers.Entry) int {
+		return cmp.Or(a.Key().Compare(b.Key()), a.Addr.Compare(b.Addr))
+	})
+	return list[:min(len(list), maxForeign)], len(list)
+}
+
+// owned are the records that are ours by the journal. The caller holds mu.
+func (m *member) owned() map[providers.Record]bool {
+	owned := make(map[providers.Record]bool, len(m.kept.Owned))
+	for _, r := range m.kept.Owned {
+		owned[providers.Record{Name: r.Name, Addr: r.Addr}] = true
+	}
+	return owned
 }
 
 // sets lists the RRsets that are desired or there. The caller holds mu.

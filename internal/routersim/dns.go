@@ -55,7 +55,7 @@ func (r *Router) serveDNS(w dns.ResponseWriter, q *dns.Msg) {
 	r.mu.Lock()
 	refuse := r.refuseDNS
 	r.mu.Unlock()
-	if refuse || len(q.Question) != 1 {
+	if refuse || len(q.Question) != 1 || r.o.Lost != nil && r.o.Lost() != nil {
 		return // no word of its own, as a firewall
 	}
 	m := new(dns.Msg).SetReply(q)

@@ -39,6 +39,11 @@ type Options struct {
 	// DNS is where it answers, and its API beside it on free ports; a free port of
 	// 127.0.0.1 where it is not set.
 	DNS netip.AddrPort
+	// UsualPorts: its API is on 8728 and, with TLS, 8729.
+	UsualPorts bool
+	// Lost, while its line is cut, gives what ends when it can be reached again, and
+	// nil otherwise. Where it is not set the line is never cut.
+	Lost func() <-chan struct{}
 }
 
 // Pace is how long requests take: Fast each for the first Burst, then Slow, until
@@ -102,10 +107,15 @@ func New(o Options) (*Router, error) {
 	return r, err
 }
 
-// Start begins to listen, on ports of loopback that are free.
+// Start begins to listen.
 func (r *Router) Start(ctx context.Context) error {
-	free := netip.AddrPortFrom(r.o.DNS.Addr(), 0).String()
-	r.addrs = [2]string{free, free}
+	var ports [2]uint16
+	if r.o.UsualPorts {
+		ports = [2]uint16{8728, 8729}
+	}
+	for i, port := range ports {
+		r.addrs[i] = netip.AddrPortFrom(r.o.DNS.Addr(), port).String()
+	}
 	if err := r.listenDNS(ctx); err != nil {
 		return err
 	}

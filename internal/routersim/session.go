@@ -43,14 +43,31 @@ func (r *Router) serve(conn net.Conn, secure bool) {
 		return
 	}
 	s.in = bufio.NewReader(s.conn)
-	for {
+	for r.reached() {
 		words, err := readSentence(s.in, s.user == "")
-		if err != nil {
+		if err != nil || !r.reached() {
 			return
 		}
 		if len(words) > 0 && !s.answer(words) {
 			return
 		}
+	}
+}
+
+// reached waits while the line is cut; false once the router is off.
+func (r *Router) reached() bool {
+	if r.o.Lost == nil {
+		return true
+	}
+	lost := r.o.Lost()
+	if lost == nil {
+		return true
+	}
+	select {
+	case <-lost:
+		return true
+	case <-r.stopped:
+		return false
 	}
 }
 

@@ -74,6 +74,9 @@ func (s *Store) write(fn func(*bolt.Tx) error) error {
 // ready sees to it that there is a file to write to, and that it is the one in
 // the folder.
 func (s *Store) ready() error {
+	if err := s.relock(); err != nil {
+		return err
+	}
 	switch {
 	case s.db == nil || s.db.IsReadOnly():
 		return s.reopen()
@@ -84,14 +87,50 @@ func (s *Store) ready() error {
 	}
 }
 
+// InPlace says whether the folder is still the one that was opened, with the
+// file in it that is written. Where it is not, the next commit says why, or puts
+// the file back into a folder that is there again. A commit under way sees to
+// that itself.
+func (s *Store) InPlace() bool {
+	if !s.writing.TryLock() {
+		return true
+	}
+	defer s.writing.Unlock()
+	return s.db == nil || s.inPlace() && s.locked()
+}
+
+// locked says whether the lock that is held is the folder's.
+func (s *Store) locked() bool { return same(s.lock, s.path(lockName)) }
+
+// relock takes the lock again where it has gone with the folder: another process
+// could use what stands there now.
+func (s *Store) relock() error {
+	if s.locked() {
+		return nil
+	}
+	if _, err := os.Stat(s.dir); err != nil {
+		return fmt.Errorf("the state folder is gone (%w): make it again, empty and for the user that dnsteer runs as, and what is known is written there", err)
+	}
+	lock, err := lockDir(s.dir)
+	if err != nil {
+		return err
+	}
+	_ = s.lock.Close() // nobody can take it any more
+	s.lock = lock
+	return nil
+}
+
 // inPlace says whether the file that is written is the one in the folder: one
 // that somebody has removed takes every commit and keeps none.
-func (s *Store) inPlace() bool {
-	ours, err := s.file.Stat()
+func (s *Store) inPlace() bool { return same(s.file, s.path(fileName)) }
+
+// same says whether an open file is the one of a name.
+func same(f *os.File, path string) bool {
+	ours, err := f.Stat()
 	if err != nil {
 		return false
 	}
-	named, err := os.Stat(s.path(fileName))
+	named, err := os.Stat(path)
 	return err == nil && os.SameFile(ours, named)
 }
 

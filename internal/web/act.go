@@ -3,12 +3,19 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/sites"
+)
+
+// forPages takes what the command line alone can do out of a text for all.
+var forPages = strings.NewReplacer(
+	", or use --force.", ", or do it all the same.", " Use --force to switch to it all the same.", "",
+	", for example --for 5m", "",
 )
 
 // maxReason bounds what is kept with events, in bytes.
@@ -22,16 +29,38 @@ type order struct {
 	Title   string
 	Changes []string
 	Not     []string
-	// Lasts: it may end by itself.
-	Lasts bool
-	// ForText is the duration as it was typed, Refusal why it was refused, Fault
-	// what is wrong with what was typed.
-	ForText, Refusal, Fault string
+	// Lasts lists for how long it may be ordered; none where it has no end.
+	Lasts []lasting
+	// ForText is the duration as it was typed in Other or chosen, Refusal why it was
+	// refused, Fault what is wrong with what was typed.
+	ForText, Other, Refusal, Fault string
+	// Forceable: it is done all the same if that is asked for.
+	Forceable bool
 	// Back is the page that it was asked from, a path of ours.
 	Back string
 }
 
-// kinds says of each verb what it is called and what it does not do.
+// lasting is a duration that is offered.
+type lasting struct {
+	Value, Text string
+	Chosen      bool
+}
+
+// offered lists the durations of a verb that may last.
+func offered(verb sites.Verb, chosen string) []lasting {
+	list := []lasting{{Value: "30m", Text: "30 min"}, {Value: "2h", Text: "2 h"}, {Value: "1d", Text: "1 day"}}
+	if verb == sites.Drill { // it always ends
+		list = []lasting{{Value: "5m", Text: "5 min"}, {Value: "30m", Text: "30 min"}}
+	} else {
+		list = append(list, lasting{Text: "until I end it"})
+	}
+	for i := range list {
+		list[i].Chosen = list[i].Value == chosen
+	}
+	return list
+}
+
+// describe says of each verb what it is called and what it does not do.
 func describe(verb sites.Verb) (title string, not []string, lasts bool) {
 	switch verb {
 	case sites.Maintenance:
@@ -74,18 +103,24 @@ func (h *Handler) showOrder(v *visit, o *order) error {
 	return h.show(v, "act", o)
 }
 
-// values are those of a form or of a URL.
-type values interface{ Get(name string) string }
-
-func (h *Handler) order(v *visit, in values) (*order, error) {
+func (h *Handler) order(v *visit, in url.Values) (*order, error) {
 	o := &order{Command: sites.Command{
 		Verb: sites.Verb(in.Get("verb")), Site: in.Get("site"), Node: in.Get("node"), Pool: in.Get("pool"),
 		Reason: strings.TrimSpace(in.Get("reason")), Force: in.Get("force") == "yes",
-	}, ForText: strings.TrimSpace(in.Get("for")), Back: local(in.Get("back"))}
+	}, ForText: strings.TrimSpace(in.Get("for")), Other: strings.TrimSpace(in.Get("other")), Back: local(in.Get("back"))}
 	if !slices.Contains(sites.Verbs(), o.Verb) {
 		return nil, &api.NotFoundError{Text: fmt.Sprintf("There is no command %q.", o.Verb)}
 	}
-	o.Title, o.Not, o.Lasts = describe(o.Verb)
+	var lasts bool
+	if o.Title, o.Not, lasts = describe(o.Verb); lasts {
+		if o.ForText == "" && !in.Has("for") { // it is asked for the first time
+			o.ForText = map[sites.Verb]string{sites.Drill: "5m", sites.Maintenance: "2h"}[o.Verb]
+		}
+		o.Lasts = offered(o.Verb, o.ForText)
+	}
+	if o.Other != "" {
+		o.ForText = o.Other
+	}
 	if len(o.Reason) > maxReason {
 		o.Fault = fmt.Sprintf("The reason is longer than %d bytes.", maxReason)
 		o.Reason = strings.ToValidUTF8(o.Reason[:maxReason], "")
@@ -126,94 +161,16 @@ func (h *Handler) act(v *visit) error {
 		v.status = http.StatusUnprocessableEntity
 		return h.showOrder(v, o)
 	}
-	if o.By = v.caller.Name; o.By == "" {
-		o.By = "somebody at " + v.caller.Source.String()
-	}
+	o.By = v.who()
 	reply, err := h.Operator.Command(v.r.Context(), o.Command)
 	if err != nil {
 		return err
 	}
 	if reply.Refused {
-		o.Refusal = reply.Text
+		o.Refusal, o.Forceable = forPages.Replace(reply.Text), reply.Forceable
 		v.status = http.StatusConflict
 		return h.showOrder(v, o)
 	}
 	v.title, v.menu = "Done", "overview"
 	return h.show(v, "done", struct{ Text, Back string }{reply.Text, o.Back})
-}
-
-// foreseen says what DNS will give if the command is taken, as far as the state
-// of this moment tells.
-func foreseen(st *api.Status, c *sites.Command) []string {
-	s, err := find(st, c.Site)
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for i := range s.Pools {
-		p := &s.Pools[i]
-		if c.Pool != "" && p.Name != c.Pool {
-			continue
-		}
-		now := addresses(p.IPv4, p.IPv6)
-		then, known := after(s, p, c)
-		switch {
-		case !known:
-		case slices.Equal(now, then):
-			out = append(out, fmt.Sprintf("%s: %s stays.", poolName(s.Name, p.Name), listed(now)))
-		case len(then) == 0:
-			out = append(out, fmt.Sprintf("%s: %s goes, and no other node of the site serves.", poolName(s.Name, p.Name), listed(now)))
-		default:
-			out = append(out, fmt.Sprintf("%s: %s → %s", poolName(s.Name, p.Name), listed(now), listed(then)))
-		}
-	}
-	return out
-}
-
-// after gives the addresses of a pool once the command is taken.
-func after(s *sites.SiteView, p *sites.PoolView, c *sites.Command) (list []string, known bool) {
-	now := addresses(p.IPv4, p.IPv6)
-	switch c.Verb {
-	case sites.Maintenance, sites.Disable:
-		leaves := func(n *sites.NodeView) bool { return c.Node == "" || n.Name == c.Node }
-		for i := range s.Nodes {
-			if leaves(&s.Nodes[i]) {
-				own := addresses(s.Nodes[i].Addresses)
-				now = slices.DeleteFunc(now, func(a string) bool { return slices.Contains(own, a) })
-			}
-		}
-		if len(now) > 0 {
-			return now, true
-		}
-		for i := range s.Nodes { // the first other one that answers steps in
-			if n := &s.Nodes[i]; !leaves(n) && n.Answers && n.Ordered == nil {
-				return addresses(n.Addresses), true
-			}
-		}
-		return nil, true
-	case sites.Switch:
-		n, err := findNode(s, c.Node)
-		if err != nil || p.Mode != "active_passive" {
-			return nil, false
-		}
-		return addresses(n.Addresses), true
-	case sites.Pause, sites.Resume:
-		return now, c.Verb == sites.Pause
-	default:
-		return nil, false
-	}
-}
-
-func poolName(site, pool string) string {
-	if pool == sites.DefaultPool {
-		return site
-	}
-	return site + "/" + pool
-}
-
-func listed(list []string) string {
-	if len(list) == 0 {
-		return "no address"
-	}
-	return strings.Join(list, ", ")
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,11 +19,17 @@ type card struct {
 	Sign  sign
 	Pools []poolCard
 	Nodes []nodeRow
+	// Mode is that of the only pool; "" where each pool says its own.
+	Mode string
 	// Trouble orders the cards.
 	Trouble int
-	CanAct  bool
-	Base    string
-	Now     time.Time
+	// Seen is what the site's resolver gives; nil where that is not known.
+	Seen   *resolved
+	CanAct bool
+	// Alone: its name stands over it already.
+	Alone bool
+	Base  string
+	Now   time.Time
 }
 
 // poolCard is what a pool answers.
@@ -31,9 +38,14 @@ type poolCard struct {
 	Site      string
 	Addresses []string
 	Tone      Tone
-	CanAct    bool
-	Base      string
-	Now       time.Time
+	ModeWord  string
+	// TTL of its answers, in words; "" where no service has them.
+	TTL    string
+	CanAct bool
+	// Alone: its name stands over it already.
+	Alone bool
+	Base  string
+	Now   time.Time
 }
 
 // nodeRow is a node as it is shown in its site.
@@ -45,42 +57,99 @@ type nodeRow struct {
 	Took time.Duration
 	// Progress towards Next in percent, 0 where nothing is in sight.
 	Progress int
-	Spark    []bar
+	Spark    *sparkLine
 	CanAct   bool
 	Base     string
 	Now      time.Time
 }
 
-// bar is one point of a spark line, 60 across; heights are of 16.
-type bar struct {
-	X, Y, Height int
-	Down         bool
+// sparkLine is the last hour in 60 points, as the paths of a drawing 16 high: the
+// course of the response times, and the minutes in which something failed.
+type sparkLine struct{ Up, Down string }
+
+// resolved is what a site's resolver gives, and how that is to be said.
+type resolved struct {
+	api.ResolvedView
+	// Same: it gives what it should.
+	Same bool
 }
 
-// cards makes the cards of all sites, those in trouble first.
-func (h *Handler) cards(v *visit, st *api.Status) []card {
-	list := make([]card, 0, len(st.Sites))
+// restRow is a site in one line.
+type restRow struct {
+	Name, Base string
+	Sign       sign
+	Addresses  []string
+	// Up of All nodes are.
+	Up, All int
+}
+
+// cards makes the cards of the sites, those in trouble first, and the lines of those
+// for which there is no place.
+func (h *Handler) cards(v *visit, st *api.Status) (list []card, rest []restRow) {
+	list = make([]card, 0, len(st.Sites))
 	for i := range st.Sites {
-		list = append(list, h.card(v, &st.Sites[i]))
+		list = append(list, h.card(v, st, &st.Sites[i]))
 	}
 	slices.SortStableFunc(list, func(a, b card) int { return cmp.Compare(b.Trouble, a.Trouble) })
-	return list
+	all := 0
+	for i := range list {
+		all += len(list[i].Nodes)
+	}
+	if len(list) <= maxCards && all <= maxRows {
+		return list, nil
+	}
+	whole, rows := 0, 0
+	for whole < min(len(list), maxCards) && list[whole].Trouble > 0 && rows+len(list[whole].Nodes) <= maxRows {
+		rows += len(list[whole].Nodes)
+		whole++
+	}
+	for i := range list[whole:] {
+		rest = append(rest, list[whole+i].line())
+	}
+	return list[:whole], rest
 }
 
-func (h *Handler) card(v *visit, s *sites.SiteView) card {
+// line makes a card a line.
+func (c *card) line() restRow {
+	r := restRow{Name: c.Name, Base: c.Base, Sign: c.Sign, All: len(c.Nodes)}
+	for i := range c.Pools {
+		r.Addresses = append(r.Addresses, c.Pools[i].Addresses...)
+	}
+	slices.Sort(r.Addresses)
+	r.Addresses = slices.Compact(r.Addresses)
+	for i := range c.Nodes {
+		if c.Nodes[i].Word == sites.WordUp {
+			r.Up++
+		}
+	}
+	if c.Trouble > 0 && r.Sign.Tone == Calm {
+		r.Sign = sign{"failing", "look at it", Watch}
+	}
+	return r
+}
+
+func (h *Handler) card(v *visit, st *api.Status, s *sites.SiteView) card {
 	c := card{SiteView: *s, CanAct: v.canAct(), Base: v.caller.BasePath, Now: v.now}
+	for i := range st.Resolved {
+		if r := &st.Resolved[i]; r.Site == s.Name {
+			c.Seen = &resolved{*r, r.Verified.Equal(r.Asked)}
+		}
+	}
 	unseen := s.Condition == sites.SiteIsDown
 	switch s.Condition {
 	case sites.SiteIsDown:
 		c.Sign, c.Trouble = sign{"held", "cannot be seen", Held}, 3
 	case sites.SiteResolverDown:
-		c.Sign, c.Trouble = sign{"failing", "resolver silent", Watch}, 2
+		c.Sign, c.Trouble = sign{"failing", "fails", Watch}, 2
 	case sites.SiteIsUp:
-		c.Sign = sign{"up", "seen", Calm}
+		c.Sign = sign{"up", "answers", Calm}
+		if s.Unjudged {
+			c.Sign, c.Trouble = sign{"failing", "cannot be judged", Watch}, 2
+		}
 	}
 	for i := range s.Pools {
 		p := poolCard{PoolView: s.Pools[i], Site: s.Name, Tone: Calm, CanAct: c.CanAct, Base: c.Base, Now: v.now}
-		p.Addresses = addresses(p.IPv4, p.IPv6)
+		p.Addresses, p.TTL, p.ModeWord = addresses(p.IPv4, p.IPv6), ttlOf(st, s.Name, p.Name), modeWord(&p.PoolView)
 		switch {
 		case p.Serves == "empty" || p.Serves == "last_resort":
 			p.Tone, c.Trouble = Gone, max(c.Trouble, 4)
@@ -90,6 +159,9 @@ func (h *Handler) card(v *visit, s *sites.SiteView) card {
 			p.Tone, c.Trouble = Watch, max(c.Trouble, 3)
 		}
 		c.Pools = append(c.Pools, p)
+	}
+	if len(c.Pools) == 1 {
+		c.Mode, c.Pools[0].ModeWord = c.Pools[0].ModeWord, ""
 	}
 	for i := range s.Nodes {
 		n := h.row(v, s.Name, &s.Nodes[i], unseen)
@@ -131,7 +203,7 @@ func (h *Handler) sparks(v *visit, c *card) {
 
 // spark draws at most 60 points: the height is the response time as a share of
 // the longest.
-func spark(points []history.Point) []bar {
+func spark(points []history.Point) *sparkLine {
 	const width, height = 60, 16
 	if len(points) > width {
 		points = points[len(points)-width:]
@@ -140,21 +212,63 @@ func spark(points []history.Point) []bar {
 	for _, p := range points {
 		most = max(most, p.Most)
 	}
-	var bars []bar
+	var up, down strings.Builder
+	drawn := false // the point before is one of the line
 	for i, p := range points {
-		b := bar{X: width - len(points) + i, Down: p.Down > 0}
+		x := width - len(points) + i
 		switch {
-		case b.Down:
-			b.Height = height
+		case p.Down > 0:
+			fmt.Fprintf(&down, "M%d 0v%d", x, height)
+			drawn = false
 		case p.Up > 0:
-			b.Height = max(1, int(time.Duration(height-2)*p.Mean/most))
+			if !drawn {
+				up.WriteByte('M')
+			}
+			fmt.Fprintf(&up, "%d %d ", x, height-1-int(time.Duration(height-3)*p.Mean/most))
+			drawn = true
 		default:
+			drawn = false
+		}
+	}
+	return &sparkLine{up.String(), down.String()}
+}
+
+// modeWord says how a pool is answered.
+func modeWord(p *sites.PoolView) string {
+	word := "active-active"
+	if p.Mode == "active_passive" {
+		word = "active-passive"
+		if p.Active != "" {
+			word += ", " + p.Active + " is active"
+		}
+	}
+	return word
+}
+
+// ttlOf gives the TTLs of the services that a pool of a site answers.
+func ttlOf(st *api.Status, site, pool string) string {
+	least, most := 0, 0
+	for i := range st.Services {
+		if st.Services[i].Pool != pool {
 			continue
 		}
-		b.Y = height - b.Height
-		bars = append(bars, b)
+		for j := range st.Services[i].Sites {
+			if x := &st.Services[i].Sites[j]; x.Site == site {
+				if most == 0 || x.TTL < least {
+					least = x.TTL
+				}
+				most = max(most, x.TTL)
+			}
+		}
 	}
-	return bars
+	switch {
+	case most == 0:
+		return ""
+	case least == most:
+		return fmt.Sprintf("TTL %d s", most)
+	default:
+		return fmt.Sprintf("TTL %d to %d s", least, most)
+	}
 }
 
 // canAct says whether who asks may give commands.

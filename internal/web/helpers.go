@@ -15,10 +15,16 @@ import (
 )
 
 // helpers are what templates call.
-func helpers() template.FuncMap {
+func helpers(assets map[string]string) template.FuncMap {
+	asset := func(name string) (string, error) {
+		if assets[name] == "" {
+			return "", fmt.Errorf("there is no asset %q", name)
+		}
+		return assets[name], nil
+	}
 	return template.FuncMap{
 		"ago": ago, "clock": clock, "stamp": stamp, "took": took, "asset": asset,
-		"addresses": addresses, "sentence": sentence, "lower": strings.ToLower, "join": strings.Join, "prose": prose, "seen": seen,
+		"addresses": addresses, "sentence": sentence, "lower": strings.ToLower, "join": strings.Join, "prose": prose, "serves": serves,
 		"sign": func(shape, word string, tone Tone) sign { return sign{shape, word, tone} },
 	}
 }
@@ -82,9 +88,12 @@ func addresses(lists ...[]netip.Addr) (out []string) {
 	return out
 }
 
-// sentence gives a text a capital and an end.
+// sentence gives a text an end, and a capital where it begins with an article.
 func sentence(s string) string {
 	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "a ") { // names of sites and nodes keep theirs
+		s = "A" + s[1:]
+	}
 	if s == "" || strings.HasSuffix(s, ".") {
 		return s
 	}
@@ -135,27 +144,39 @@ func nearest(clock, near time.Time) time.Time {
 	return t
 }
 
-// seen says whether the site's resolver gives what it should.
-func seen(visible *bool) string {
-	switch {
-	case visible == nil:
-		return "not known"
-	case *visible:
-		return "yes"
-	default:
-		return "not yet"
+// serves says where the addresses of an answer come from.
+func serves(word string) string {
+	switch site, emergency := strings.CutPrefix(word, "emergency:"); {
+	case emergency:
+		return "from the emergency site " + site
+	case word == "own":
+		return "from its own nodes"
+	case word == "last_resort":
+		return "as a last resort: nothing answers"
+	case word == "empty":
+		return "nothing serves"
 	}
+	return word
 }
 
-// asset gives the URL path of an embedded file, which changes with its content.
-func asset(name string) (string, error) {
-	data, err := fs.ReadFile(files, "assets/"+name)
+// assetPaths gives the URL paths of the embedded files, which change with their
+// content.
+func assetPaths() (map[string]string, error) {
+	list, err := fs.ReadDir(files, "assets")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	sum := fnv.New64a()
-	_, _ = sum.Write(data) // cannot fail
-	return fmt.Sprintf("/assets/%s?v=%x", name, sum.Sum64()), nil
+	paths := make(map[string]string, len(list))
+	for _, f := range list {
+		data, err := fs.ReadFile(files, "assets/"+f.Name())
+		if err != nil {
+			return nil, err
+		}
+		sum := fnv.New64a()
+		_, _ = sum.Write(data) // cannot fail
+		paths[f.Name()] = fmt.Sprintf("/assets/%s?v=%x", f.Name(), sum.Sum64())
+	}
+	return paths, nil
 }
 
 // Tone is how much something wants a person: the only use of colour.

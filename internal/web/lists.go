@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/csv"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -116,12 +117,16 @@ func (h *Handler) services(v *visit) error {
 	}
 	page := struct {
 		Services     []api.ServiceView
+		Example      string
 		Client, Name string
 		Sites        []string
 		asked
 	}{Services: st.Services, Client: query(v.r, "client"), Name: query(v.r, "name")}
 	for i := range st.Sites {
 		page.Sites = append(page.Sites, st.Sites[i].Name)
+	}
+	if len(st.Services) > 0 && len(st.Services[0].Hosts) > 0 {
+		page.Example = st.Services[0].Hosts[0]
 	}
 	if page.Name != "" {
 		page.asked = h.asked(v, page.Client, page.Name, page.Sites)
@@ -175,29 +180,29 @@ func (h *Handler) asked(v *visit, client, name string, known []string) (out aske
 	return out
 }
 
-// targets is the page of what is pushed.
-func (h *Handler) targets(v *visit) error {
-	var list []api.TargetView
-	if h.Publisher != nil {
-		var err error
-		if list, err = h.Publisher.Targets(v.r.Context()); err != nil {
-			return err
-		}
+// configuration is the page of the configuration in place.
+func (h *Handler) configuration(v *visit) error { return h.showConfiguration(v, "", "") }
+
+// reload has the files read again, and shows what came of it.
+func (h *Handler) reload(v *visit) error {
+	report, err := h.Operator.Reload(v.r.Context())
+	if err != nil {
+		v.status = http.StatusUnprocessableEntity
+		return h.showConfiguration(v, "", err.Error())
 	}
-	v.title, v.menu = "Targets", "targets"
-	return h.show(v, "targets", list)
+	return h.showConfiguration(v, report.Text, "")
 }
 
-// configuration is the page of the configuration in place.
-func (h *Handler) configuration(v *visit) error {
+func (h *Handler) showConfiguration(v *visit, done, fault string) error {
 	st, err := h.Reader.Status(v.r.Context())
 	if err != nil {
 		return err
 	}
 	page := struct {
-		Status *api.Status
-		Files  []config.Shown
-	}{Status: &st}
+		Status      *api.Status
+		Files       []config.Shown
+		Done, Fault string
+	}{Status: &st, Done: done, Fault: fault}
 	if h.Configuration != nil {
 		if page.Files, err = h.Configuration.Written(v.r.Context()); err != nil {
 			return err

@@ -17,11 +17,16 @@ const (
 	chartHeight = 80
 )
 
+// recentFailures is how many failures are shown at once.
+const recentFailures = 5
+
 // nodePage is the page of one node.
 type nodePage struct {
-	Row    nodeRow
-	Lines  []lineCourse
-	Events []incident
+	Row     nodeRow
+	Actions []action
+	Lines   []lineCourse
+	// States is what became of it, the newest first.
+	States []happened
 	// Probed is what "probe now" has found.
 	Probed *api.ProbeReport
 }
@@ -29,8 +34,10 @@ type nodePage struct {
 // lineCourse is a day of one address.
 type lineCourse struct {
 	history.Line
-	Strip []strip
-	Chart chart
+	// Recent are the newest of its failures, Older the others.
+	Recent, Older []history.Failure
+	Strip         []strip
+	Chart         chart
 }
 
 // strip is one piece of the day.
@@ -45,7 +52,11 @@ type strip struct {
 type chart struct {
 	Points string // of an SVG polyline
 	Most   time.Duration
-	Alarm  string // y of the timeout, "" where it is out of sight
+	// Limit is after what time a probe has failed, and LimitY where that is drawn;
+	// Above says that it lies above what is drawn.
+	Limit  time.Duration
+	LimitY int
+	Above  bool
 }
 
 // node is the page of one node.
@@ -75,26 +86,31 @@ func (h *Handler) nodePage(v *visit, probed *api.ProbeReport) error {
 	if err != nil {
 		return err
 	}
-	page := nodePage{Row: h.row(v, s.Name, n, s.Condition == sites.SiteIsDown), Probed: probed}
+	page := nodePage{Row: h.row(v, s.Name, n, s.Condition == sites.SiteIsDown), Actions: nodeActions(v, s, n), Probed: probed}
 	lines, err := h.Historian.History(v.r.Context(), s.Name, n.Name, v.now.Add(-24*time.Hour), v.now)
 	if err != nil {
 		return err
 	}
 	for i := range lines {
-		page.Lines = append(page.Lines, course(lines[i], v.now))
+		page.Lines = append(page.Lines, course(lines[i], n.Timeout, v.now))
 	}
 	list, err := h.Reader.Events(v.r.Context(), api.EventQuery{Site: s.Name, Node: n.Name, Limit: 30})
 	if err != nil {
 		return err
 	}
-	page.Events = incidents(list, v)
+	over := make(map[uint64]bool)
+	for i := range list { // the newest first
+		page.States = append(page.States, shown(&list[i], over[list[i].ID], v))
+		over[list[i].Resolves] = true
+	}
 	v.title, v.menu = s.Name+"/"+n.Name, "overview"
 	return h.show(v, "node", page)
 }
 
 // course draws the day of one address by its first probe.
-func course(l history.Line, now time.Time) lineCourse {
-	c := lineCourse{Line: l}
+func course(l history.Line, limit time.Duration, now time.Time) lineCourse {
+	n := min(len(l.Failures), recentFailures)
+	c := lineCourse{Line: l, Recent: l.Failures[:n], Older: l.Failures[n:]}
 	if len(l.Probes) == 0 {
 		return c
 	}
@@ -106,6 +122,7 @@ func course(l history.Line, now time.Time) lineCourse {
 		}
 		c.Chart.Most = max(c.Chart.Most, p.Most)
 	}
+	top := c.Chart.scale(limit)
 	var line strings.Builder
 	for _, p := range points {
 		if p.Time.Before(start) || p.Up+p.Down+p.Unknown == 0 {
@@ -114,12 +131,30 @@ func course(l history.Line, now time.Time) lineCourse {
 		x := min(stripWidth-1, int(stripWidth*p.Time.Sub(start)/(24*time.Hour)))
 		c.Strip = append(c.Strip, pieceOfDay(x, &p))
 		if p.Up > 0 && c.Chart.Most > 0 {
-			fmt.Fprintf(&line, "%d,%d ", x, chartHeight-int(chartHeight*p.Mean/c.Chart.Most))
+			fmt.Fprintf(&line, "%d,%d ", x, chartHeight-int(chartHeight*p.Mean/top))
 		}
 	}
 	c.Chart.Points = strings.TrimSpace(line.String())
 	c.Strip = merged(c.Strip)
 	return c
+}
+
+// scale puts the limit into the chart where the course of the times can still be
+// seen below it, and gives what its height stands for.
+func (c *chart) scale(limit time.Duration) time.Duration {
+	const room = 4
+	c.Limit = limit
+	switch {
+	case limit <= 0:
+	case limit <= room*c.Most:
+		top := max(c.Most, limit+limit/8)
+		c.LimitY = chartHeight - int(chartHeight*limit/top)
+		return top
+	default:
+		c.Above, c.LimitY = true, 1
+		return c.Most + c.Most/4
+	}
+	return max(c.Most, 1)
 }
 
 func pieceOfDay(x int, p *history.Point) strip {

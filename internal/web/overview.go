@@ -6,13 +6,27 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/auth"
-	"github.com/dnsteer/dnsteer/sites"
 )
 
 const operator = auth.Operator
 
-// maxSparks is how many sites get spark lines on the first page.
-const maxSparks = 24
+// maxCards is how many sites the first page shows whole, and maxRows how many nodes
+// they may have together: it must be light enough for a phone. Where there are more,
+// those in trouble are shown whole as far as that goes, and the others in a line each.
+const (
+	maxCards = 24
+	maxRows  = 48
+)
+
+// maxProblems bounds the problems that are listed; all of them are in the status.
+const maxProblems = 20
+
+// lastEvents is about how many events the first page shows, and ofEvents among how
+// many it looks for what belongs together.
+const (
+	lastEvents = 10
+	ofEvents   = 40
+)
 
 // overview is the first page.
 func (h *Handler) overview(v *visit) error {
@@ -20,11 +34,11 @@ func (h *Handler) overview(v *visit) error {
 	if err != nil {
 		return err
 	}
-	cards := h.cards(v, &st)
-	for i := range cards[:min(len(cards), maxSparks)] {
+	cards, rest := h.cards(v, &st)
+	for i := range cards {
 		h.sparks(v, &cards[i])
 	}
-	list, err := h.Reader.Events(v.r.Context(), api.EventQuery{Limit: 10})
+	list, err := h.Reader.Events(v.r.Context(), api.EventQuery{Limit: ofEvents})
 	if err != nil {
 		return err
 	}
@@ -32,9 +46,23 @@ func (h *Handler) overview(v *visit) error {
 	return h.show(v, "overview", struct {
 		Summary  summary
 		Problems []string
+		Left     int // problems that are not listed
+		Brake    bool
 		Cards    []card
+		Rest     []restRow
 		Events   []incident
-	}{summarise(&st, cards), st.Problems, cards, incidents(list, v)})
+	}{h.summarise(&st), st.Problems[:min(len(st.Problems), maxProblems)], max(0, len(st.Problems)-maxProblems), st.Brake == "holds", cards, rest, newest(incidents(list, v), lastEvents)})
+}
+
+// newest gives the first incidents that have so many events together.
+func newest(list []incident, most int) []incident {
+	n := 0
+	for i := range list {
+		if n += len(list[i].Events); n >= most {
+			return list[:i+1]
+		}
+	}
+	return list
 }
 
 // summary is the status line: words, not numbers.
@@ -45,12 +73,12 @@ type summary struct {
 	More int
 }
 
-func summarise(st *api.Status, cards []card) summary {
+func (h *Handler) summarise(st *api.Status) summary {
 	if len(st.Problems) > 0 {
 		tone := Watch
-		for _, c := range cards {
-			for _, p := range c.Pools {
-				if p.Tone == Gone {
+		for i := range st.Sites {
+			for j := range st.Sites[i].Pools {
+				if p := &st.Sites[i].Pools[j]; p.Serves == "empty" || p.Serves == "last_resort" {
 					tone = Gone
 				}
 			}
@@ -58,19 +86,19 @@ func summarise(st *api.Status, cards []card) summary {
 		return summary{sentence(st.Problems[0]), tone, len(st.Problems) - 1}
 	}
 	var ordered []string
-	for _, c := range cards {
-		for _, n := range c.Nodes {
-			if n.Ordered != nil {
-				ordered = append(ordered, c.Name+"/"+n.Name)
+	for i := range st.Sites {
+		for j := range st.Sites[i].Nodes {
+			if n := &st.Sites[i].Nodes[j]; n.Ordered != nil {
+				ordered = append(ordered, st.Sites[i].Name+"/"+n.Name)
 			}
 		}
 	}
 	var text string
-	switch n := len(cards); {
+	switch n := len(st.Sites); {
 	case n == 0:
 		text = "There are no sites: this is an ordinary name server."
 	case n == 1:
-		text = cards[0].Name + " serves from its own nodes."
+		text = st.Sites[0].Name + " serves from its own nodes."
 	default:
 		text = fmt.Sprintf("All %d sites serve from their own nodes.", n)
 	}
@@ -78,39 +106,6 @@ func summarise(st *api.Status, cards []card) summary {
 		return summary{text + " Taken out on purpose: " + strings.Join(ordered, ", ") + ".", Held, 0}
 	}
 	return summary{text + " Nothing to do.", Calm, 0}
-}
-
-// incident is an event with those that it ended.
-type incident struct {
-	sites.Event
-	Tone  Tone
-	Ended bool
-	// Base and Subject make the link.
-	Base, Subject string
-}
-
-// incidents writes events for people, newest first. What a later one has ended
-// is told quietly.
-func incidents(list []sites.Event, v *visit) []incident {
-	ended := make(map[uint64]bool)
-	for i := range list {
-		if list[i].Resolves != 0 {
-			ended[list[i].Resolves] = true
-		}
-	}
-	var out []incident
-	for i := range list {
-		e := incident{Event: list[i], Base: v.caller.BasePath, Subject: list[i].Subject(), Ended: ended[list[i].ID], Tone: Calm}
-		switch {
-		case e.Ended:
-		case e.Severity == sites.Critical:
-			e.Tone = Gone
-		case e.Severity == sites.Warning:
-			e.Tone = Watch
-		}
-		out = append(out, e)
-	}
-	return out
 }
 
 // site is the page of one site.
@@ -123,7 +118,8 @@ func (h *Handler) site(v *visit) error {
 	if err != nil {
 		return err
 	}
-	c := h.card(v, s)
+	c := h.card(v, &st, s)
+	c.Alone = true
 	h.sparks(v, &c)
 	list, err := h.Reader.Events(v.r.Context(), api.EventQuery{Site: s.Name, Limit: 30})
 	if err != nil {
@@ -135,8 +131,9 @@ func (h *Handler) site(v *visit) error {
 	}
 	v.title, v.menu = s.Name, "overview"
 	return h.show(v, "site", struct {
-		Card   card
-		Why    []string
-		Events []incident
-	}{c, x.Sentences, incidents(list, v)})
+		Card    card
+		Actions []action
+		Why     []string
+		Events  []incident
+	}{c, siteActions(v, &st, s), x.Sentences, incidents(list, v)})
 }

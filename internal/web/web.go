@@ -9,6 +9,7 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"embed"
 	"errors"
@@ -47,6 +48,7 @@ type Deps struct {
 	Operator  api.Operator
 	Historian api.Historian
 	Entrance  Entrance
+	Alerter   api.Alerter
 	// Publisher is nil where there are no targets, Configuration where it is not
 	// to be shown.
 	Publisher     api.Publisher
@@ -66,6 +68,7 @@ type Handler struct {
 	mux    *http.ServeMux
 	pages  map[string]*template.Template
 	assets http.Handler
+	small  map[string][]byte // the assets compressed, by name
 }
 
 // route is one page.
@@ -78,6 +81,11 @@ type route struct {
 // New makes the pages. Errors are faults of the templates.
 func New(d Deps) (*Handler, error) {
 	h := &Handler{Deps: d, mux: http.NewServeMux(), pages: make(map[string]*template.Template)}
+	paths, err := assetPaths()
+	if err != nil {
+		return nil, err
+	}
+	funcs := helpers(paths)
 	names, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		return nil, err
@@ -87,11 +95,14 @@ func New(d Deps) (*Handler, error) {
 		if page == "layout" || page == "parts" {
 			continue
 		}
-		t, err := template.New("layout.html").Funcs(helpers()).ParseFS(files, "templates/layout.html", "templates/parts.html", name)
+		t, err := template.New("layout.html").Funcs(funcs).ParseFS(files, "templates/layout.html", "templates/parts.html", name)
 		if err != nil {
 			return nil, fmt.Errorf("read the page %s: %w", page, err)
 		}
 		h.pages[page] = t
+	}
+	if h.small, err = compress(); err != nil {
+		return nil, fmt.Errorf("compress the scripts: %w", err)
 	}
 	assets, err := fs.Sub(files, "assets")
 	if err != nil {
@@ -112,9 +123,15 @@ func (h *Handler) routes() []route {
 		{"GET /sites/{site}/{node}", auth.Viewer, h.node},
 		{"GET /services", auth.Viewer, h.services},
 		{"GET /targets", auth.Viewer, h.targets},
+		{"GET /targets/act", auth.Admin, h.askTarget},
+		{"POST /targets/act", auth.Admin, h.actTarget},
+		{"GET /targets/certificates", auth.Operator, h.certificates},
+		{"GET /alerts", auth.Viewer, h.alerts},
+		{"POST /alerts/test/{channel}", auth.Operator, h.testAlerts},
 		{"GET /events", auth.Viewer, h.events},
 		{"GET /events.csv", auth.Viewer, h.exported},
 		{"GET /configuration", auth.Viewer, h.configuration},
+		{"POST /configuration", auth.Admin, h.reload},
 		{"GET /act", auth.Operator, h.ask},
 		{"POST /act", auth.Operator, h.act},
 		{"POST /probe/{site}/{node}", auth.Operator, h.probe},
@@ -144,7 +161,42 @@ func (h *Handler) asset(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Has("v") {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	h.assets.ServeHTTP(w, r)
+	w.Header().Set("Vary", "Accept-Encoding")
+	small := h.small[strings.TrimPrefix(r.URL.Path, "/assets/")]
+	if small == nil || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.assets.ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	http.ServeContent(w, r, r.URL.Path, time.Time{}, bytes.NewReader(small))
+}
+
+// compress gives the scripts and styles as they travel. Pages, which hold secrets of
+// a session's, are not compressed.
+func compress() (map[string][]byte, error) {
+	small := make(map[string][]byte)
+	for _, kind := range []string{"js", "css"} {
+		names, err := fs.Glob(files, "assets/*."+kind)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			data, err := fs.ReadFile(files, name)
+			if err != nil {
+				return nil, err
+			}
+			var out bytes.Buffer
+			z := gzip.NewWriter(&out)
+			if _, err := z.Write(data); err != nil {
+				return nil, err
+			}
+			if err := z.Close(); err != nil {
+				return nil, err
+			}
+			small[strings.TrimPrefix(name, "assets/")] = out.Bytes()
+		}
+	}
+	return small, nil
 }
 
 // visit is one request for a page.
@@ -194,8 +246,24 @@ func (h *Handler) enter(v *visit, to route) error {
 		v.redirect("/login?to=" + template.URLQueryEscaper(v.r.URL.RequestURI()))
 		return nil
 	default:
-		return &api.Problem{Status: http.StatusForbidden, Title: "Forbidden", Detail: fmt.Sprintf("%s has the role %s, and this takes %s.", v.caller.Name, v.caller.Role, to.role)}
+		return &api.Problem{Status: http.StatusForbidden, Title: "Forbidden", Detail: fmt.Sprintf("%s may look as %s; this takes the role %s. Ask somebody who has it, or log in as another.", v.name(), v.caller.Role, to.role)}
 	}
+}
+
+// name is how who asks is spoken to.
+func (v *visit) name() string {
+	if v.caller.Name == "" {
+		return "Who has not logged in"
+	}
+	return v.caller.Name
+}
+
+// who names who asks, in events.
+func (v *visit) who() string {
+	if v.caller.Name == "" {
+		return "somebody at " + v.caller.Source.String()
+	}
+	return v.caller.Name
 }
 
 // redirect sends the browser to another page of ours.
@@ -208,6 +276,7 @@ type frame struct {
 	Title, Menu, Base string
 	User, Role        string
 	CanAct, CanLeave  bool
+	IsAdmin           bool
 	Levers            string // the name of the page; "" for none
 	Now               time.Time
 	Data              any
@@ -217,7 +286,7 @@ type frame struct {
 func (h *Handler) show(v *visit, page string, data any) error {
 	f := frame{
 		Title: v.title, Menu: v.menu, Base: v.caller.BasePath, Now: v.now, Data: data,
-		User: v.caller.Name, Role: v.caller.Role.String(), CanAct: v.caller.Role >= auth.Operator,
+		User: v.caller.Name, Role: v.caller.Role.String(), CanAct: v.canAct(), IsAdmin: v.caller.Role >= auth.Admin,
 		CanLeave: v.caller.Name != "",
 	}
 	if h.Levers != nil {

@@ -12,6 +12,7 @@ import (
 	godiff "github.com/google/go-cmp/cmp"
 	"github.com/miekg/dns"
 
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 	"github.com/dnsteer/dnsteer/providers"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -198,7 +199,7 @@ func testRefusals(t *testing.T, good Config, mayNot providers.Class) {
 	})
 	t.Run("nobody there", func(t *testing.T) {
 		cfg := good
-		cfg.Server = freePort(t).String()
+		cfg.Server = daemontest.Addr(t).String()
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		if _, err := New(cfg).List(ctx, []string{"app.example.lan"}); err == nil || !strings.Contains(err.Error(), "ask "+cfg.Server) {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/miekg/dns"
+
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 )
 
 // fate is what becomes of an update on its way.
@@ -37,7 +39,7 @@ type relay struct {
 func newRelay(t *testing.T, server string) *relay {
 	t.Helper()
 	r := &relay{server: server, ended: make(chan struct{})}
-	addr := freePort(t)
+	addr := daemontest.Addr(t)
 	r.addr = addr.String()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", r.addr)
 	if err != nil {

@@ -1,18 +1,15 @@
 package rfc2136
 
 import (
-	"bytes"
 	"fmt"
-	"net"
 	"net/netip"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/miekg/dns"
 
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 	"github.com/dnsteer/dnsteer/providers"
 )
 
@@ -39,7 +36,7 @@ ns.cut A 10.9.9.6
 // server is a kind of server from Debian's packages.
 type server struct {
 	name  string
-	start func(t *testing.T, addr netip.AddrPort)
+	start func(t testing.TB, addr netip.AddrPort)
 	// mayNot is how it says that a known key has no right.
 	mayNot providers.Class
 }
@@ -49,83 +46,27 @@ func servers() []server {
 }
 
 // begin starts a server and waits until it answers.
-func (s server) begin(t *testing.T) Config {
+func (s server) begin(t testing.TB) Config {
 	t.Helper()
-	addr := freePort(t)
+	addr := daemontest.Addr(t)
 	s.start(t, addr)
 	m := new(dns.Msg).SetQuestion(testZone+".", dns.TypeSOA)
 	c := &dns.Client{Timeout: 200 * time.Millisecond}
-	for start := time.Now(); time.Since(start) < 20*time.Second; {
-		if in, _, err := c.ExchangeContext(t.Context(), m, addr.String()); err == nil && in.Authoritative {
-			return Config{
-				Server: addr.String(), Zone: testZone,
-				KeyName: testKey, Algorithm: "hmac-sha256", Secret: testSecret,
-			}
-		}
-		pause := time.NewTimer(10 * time.Millisecond) // asking is polling
-		<-pause.C
-	}
-	t.Fatalf("%s does not answer", s.name)
-	return Config{}
-}
-
-// freePort gives a port of loopback that is free over UDP and TCP.
-func freePort(t *testing.T) netip.AddrPort {
-	t.Helper()
-	for range 100 {
-		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		addr := netip.MustParseAddrPort(l.Addr().String())
-		pc, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(addr))
-		_ = l.Close() // only its number was wanted
-		if err == nil {
-			_ = pc.Close() // likewise
-			return addr
-		}
-	}
-	t.Fatal("no port is free over UDP and TCP")
-	return netip.AddrPort{}
-}
-
-// launch runs a server in the foreground until the test ends.
-func launch(t *testing.T, name string, args ...string) {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		path = filepath.Join("/usr/sbin", name) // not in everybody's PATH
-	}
-	var out bytes.Buffer
-	cmd := exec.Command(path, args...)
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("%v: .ci/packages installs it", err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt) // it may have ended
-		done := time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
-		_ = cmd.Wait() // says that it was ended
-		done.Stop()
-		if t.Failed() {
-			t.Logf("%s said:\n%s", name, out.String())
-		}
+	daemontest.Until(t, s.name+" answers", func() bool {
+		in, _, err := c.ExchangeContext(t.Context(), m, addr.String())
+		return err == nil && in.Authoritative
 	})
-}
-
-func file(t *testing.T, path, text string) string {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+	return Config{
+		Server: addr.String(), Zone: testZone,
+		KeyName: testKey, Algorithm: "hmac-sha256", Secret: testSecret,
 	}
-	return path
 }
 
-func startBIND(t *testing.T, addr netip.AddrPort) {
+func startBIND(t testing.TB, addr netip.AddrPort) {
 	t.Helper()
 	dir := t.TempDir()
-	file(t, filepath.Join(dir, "zone"), zoneText)
-	launch(t, "named", "-g", "-n", "1", "-c", file(t, filepath.Join(dir, "named.conf"), fmt.Sprintf(`options {
+	daemontest.File(t, filepath.Join(dir, "zone"), zoneText)
+	daemontest.Start(t, "named", "-g", "-n", "1", "-c", daemontest.File(t, filepath.Join(dir, "named.conf"), fmt.Sprintf(`options {
   directory %[1]q;
   pid-file none;
   session-keyfile none;
@@ -143,11 +84,11 @@ zone %[6]q { type primary; file "zone"; allow-update { key %[4]q; }; };
 `, dir, addr.Addr(), addr.Port(), testKey, testSecret, testZone)))
 }
 
-func startKnot(t *testing.T, addr netip.AddrPort) {
+func startKnot(t testing.TB, addr netip.AddrPort) {
 	t.Helper()
 	dir := t.TempDir()
-	file(t, filepath.Join(dir, "zone"), zoneText)
-	launch(t, "knotd", "-c", file(t, filepath.Join(dir, "knot.conf"), fmt.Sprintf(`server:
+	daemontest.File(t, filepath.Join(dir, "zone"), zoneText)
+	daemontest.Start(t, "knotd", "-c", daemontest.File(t, filepath.Join(dir, "knot.conf"), fmt.Sprintf(`server:
   rundir: %[1]q
   listen: %[2]s@%[3]d
 database:

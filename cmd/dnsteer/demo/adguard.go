@@ -26,7 +26,7 @@ func newAdguard(p *place) *adguard {
 func (a *adguard) open() error {
 	sim, err := adguardsim.Start(adguardsim.Options{
 		Username: deviceUser, Password: devicePassword,
-		HTTP: netip.AddrPortFrom(a.dns.Addr(), 0).String(), DNS: a.dns.String(),
+		HTTP: netip.AddrPortFrom(a.dns.Addr(), 0).String(), DNS: a.dns.String(), Lost: a.site.lost,
 	})
 	if err != nil {
 		return fmt.Errorf("start the AdGuard Home of %s: %w", a.site.name, takenError(err))

@@ -183,6 +183,7 @@ func (d *demo) build(web, resolve uint16) {
 		}
 		d.places = append(d.places, p)
 	}
+	d.nodes[3].beat()
 	d.router, d.adguard = newRouter(d.places[2]), newAdguard(d.places[3])
 	d.phone = &phone{screen: d.screen}
 }
@@ -211,7 +212,7 @@ func (d *demo) config() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `instance: demo
 state: {path: %q}
-http: {listen: %q, without_login: operator}
+http: {listen: %q, without_login: admin}
 dns:
   listen: [%q]
   default_site: berlin
@@ -229,7 +230,7 @@ sites:
 		fmt.Fprintf(&b, "  - name: %s\n    %s\n    resolver: %q\n    clients: [127.%d.0.0/16]\n    nodes:\n",
 			p.name, more, p.resolver.String(), i+1)
 		for _, n := range p.nodes {
-			fmt.Fprintf(&b, "      - {name: %s, addresses: [%s]}\n", n.name, n.addr.Addr())
+			b.WriteString(n.config())
 		}
 	}
 	b.WriteString("services:\n  - {hosts: [app.example.lan, \"*.apps.example.lan\"], ttl: 10s}\n")
@@ -240,6 +241,7 @@ sites:
 // ready greets, and starts to listen to the keyboard and to tell of events.
 func (d *demo) ready(ctx context.Context, stop func(), a *app.App) {
 	d.app = a
+	go d.beats(ctx)
 	d.find(ctx)
 	host, port, _ := net.SplitHostPort(d.upstream())
 	socket := filepath.Join(d.dir, api.SocketName)
@@ -247,7 +249,8 @@ func (d *demo) ready(ctx context.Context, stop func(), a *app.App) {
 berlin is active_active: both of its nodes are answered. hamburg is active_passive.
 Each is the other's emergency site. munich's resolver is a (simulated) router and
 leipzig's an AdGuard Home, which the answers are pushed to. A node is taken out of
-DNS after 30 s, and only while its site's own resolver answers.
+DNS after 30 s, and only while its site's own resolver answers. hamburg/b stands
+behind a NAT: nobody probes it, it reports by itself (a heartbeat).
 
 Try, in another terminal:
 

@@ -275,6 +275,26 @@ func TestWithoutTerminal(t *testing.T) {
 	s.end()
 }
 
+// If this fails, the node that reports by itself does not, or goes on when it was
+// stopped.
+func TestHeartbeat(t *testing.T) {
+	s := start(t, true)
+	at := s.await(t, 0, "Keys")
+	for up := false; !up; {
+		s.press("s")
+		from := s.await(t, at, "hamburg/b ")
+		s.await(t, from, "leipzig/b ")
+		s.mu.Lock()
+		up = strings.Contains(s.text.String()[from:], "Its work: 4 sessions, load 0.30")
+		s.mu.Unlock()
+		at = from
+	}
+	s.press("4")
+	s.await(t, at, "hamburg/b was stopped: no report comes any more")
+	s.press("q")
+	s.end()
+}
+
 // If this fails, the demo needs a machine on which nothing else runs.
 func TestPortsInUse(t *testing.T) {
 	for _, x := range []struct{ network, addr string }{

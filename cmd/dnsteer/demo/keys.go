@@ -30,6 +30,7 @@ func (d *demo) help() {
   1 2  stop or start berlin/a, berlin/b    3 4  hamburg    5 6  munich    7 8  leipzig
   e    edit a record at munich's router by hand
   b h  cut off or reconnect berlin, hamburg (all of it: nodes and resolver)
+  m l  cut off or reconnect munich, leipzig (with the router, the AdGuard Home)
   r    silence or wake the resolver of berlin
   s    what is answered now, and why         q    quit
 
@@ -109,6 +110,9 @@ func (d *demo) toggle(ctx context.Context, n *node) string {
 			return name + " has not answered its first probe yet: try again in a moment."
 		}
 		n.off()
+		if n.token != "" {
+			return name + " was stopped: no report comes any more. Its address leaves DNS about 30 s after the last is too old (10 s)."
+		}
 		return name + " was stopped: its port refuses. Its address leaves DNS in about 30 s."
 	}
 	if err := n.on(); err != nil {

@@ -10,7 +10,7 @@ import (
 type levers struct{ *demo }
 
 // keysOfLevers are what Pull takes, in the order of the page.
-const keysOfLevers = "12345678bhre"
+const keysOfLevers = "12345678bhmlre"
 
 // Title is the page's name.
 func (levers) Title() string { return "Break things" }
@@ -28,7 +28,7 @@ func (l levers) Levers() []web.Lever {
 	for i, n := range l.nodes {
 		add(keysOfLevers[i], n.site.name+"/"+n.name, !n.running(), "runs", "is stopped", "Stop", "Start")
 	}
-	for _, p := range l.places[:2] {
+	for _, p := range l.places {
 		add(p.name[0], p.name, p.lost() != nil, "can be reached", "is cut off", "Cut off", "Reconnect")
 	}
 	first := l.places[0]
@@ -48,6 +48,10 @@ func (l levers) Pull(id string) (text string, ok bool) {
 		text = l.cut(l.places[0])
 	case 'h':
 		text = l.cut(l.places[1])
+	case 'm':
+		text = l.cut(l.places[2])
+	case 'l':
+		text = l.cut(l.places[3])
 	case 'r':
 		text = l.silence(l.places[0])
 	case 'e':

@@ -34,7 +34,7 @@ func newRouter(p *place) *router {
 
 func (r *router) open() error {
 	sim, err := routersim.New(routersim.Options{
-		Identity: "munich", Username: deviceUser, Password: devicePassword, DNS: r.dns, Pace: routersim.RealPace,
+		Identity: "munich", Username: deviceUser, Password: devicePassword, DNS: r.dns, Pace: routersim.RealPace, Lost: r.site.lost,
 	})
 	if err != nil {
 		return fmt.Errorf("start the router of %s: %w", r.site.name, err)
@@ -76,7 +76,7 @@ func (r *router) edit() string {
 		if _, err := r.sim.Do("/ip/dns/static/set", "numbers="+rec.ID, "address="+elsewhere); err != nil {
 			return fmt.Sprintf("the record could not be edited: %v", err)
 		}
-		return fmt.Sprintf("somebody has changed app.example.lan at the router of %s from %s to %s. It is put right when the router is compared next, within a minute.", r.site.name, rec.Fields["address"], elsewhere)
+		return fmt.Sprintf("somebody has changed app.example.lan at the router of %s from %s to %s. It is put right when the router is compared next: as soon as its DNS no longer gives what was pushed, or within a minute.", r.site.name, rec.Fields["address"], elsewhere)
 	}
 	return fmt.Sprintf("the router of %s has no record of app.example.lan to edit yet: try again in a moment.", r.site.name)
 }

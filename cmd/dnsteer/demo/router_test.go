@@ -66,3 +66,25 @@ func TestAdGuardIsSteered(t *testing.T) {
 	s.press("q")
 	s.end()
 }
+
+// If this fails, a new user sees a cut line move the DNS of a site with a router or
+// an AdGuard Home, or sees neither follow once the line is back.
+func TestSitesWithTargetsAreCutOff(t *testing.T) {
+	s := start(t, true)
+	router, guard := s.resolver("127.3.0.1"), s.resolver("127.4.0.1")
+	const name, both = "app.example.lan.", "127.3.0.11 127.3.0.12"
+	settles(t, router, name, both)
+	settles(t, guard, name, "127.4.0.11")
+	at := s.await(t, 0, "Keys")
+	s.press("ml")
+	at = s.await(t, at, "leipzig is cut off")
+	s.await(t, at, "site_down  munich")
+	s.await(t, at, "site_down  leipzig")
+	s.press("57ml") // the nodes fail while nothing can be pushed
+	s.await(t, at, "leipzig is reachable again")
+	settles(t, router, name, "127.3.0.12")
+	settles(t, guard, name, "127.4.0.12")
+	settles(t, router, "nas.example.lan.", "127.3.0.9")
+	s.press("q")
+	s.end()
+}

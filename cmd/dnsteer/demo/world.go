@@ -20,6 +20,8 @@ type node struct {
 	site *place
 	name string
 	addr netip.AddrPort
+	// token is shown with its reports; empty for a node that is probed.
+	token string
 
 	mu     sync.Mutex
 	server *http.Server // nil while it is off

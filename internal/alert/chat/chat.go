@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -25,19 +26,28 @@ type Service struct {
 	url    alert.Secret
 	scheme string
 	host   string
+	dial   alert.Dial
 }
 
 // maxText bounds a message: services refuse longer ones.
 const maxText = 1800
 
+// Options of a service.
+type Options struct {
+	URL alert.Secret
+	// Dial opens the connections; nil for the network.
+	Dial alert.Dial
+}
+
 // New makes a service of a URL, and checks that without the network as far as
 // that can be done.
-func New(secret alert.Secret) (*Service, error) {
+func New(opt Options) (*Service, error) {
+	secret := opt.URL
 	u, err := url.Parse(secret.Reveal())
 	if err != nil || u.Scheme == "" {
 		return nil, errors.New("this is not the URL of a chat service, expected one such as ntfy://ntfy.example.com/topic or slack://hook:TOKENS@webhook")
 	}
-	s := &Service{url: secret, scheme: u.Scheme, host: u.Host}
+	s := &Service{url: secret, scheme: u.Scheme, host: u.Host, dial: opt.Dial}
 	base, _, _ := strings.Cut(u.Scheme, "+")
 	switch base {
 	case "smtp":
@@ -60,7 +70,7 @@ func New(secret alert.Secret) (*Service, error) {
 func (s *Service) Send(ctx context.Context, m *alert.Message, log alert.Dialogue) error {
 	c := &client{ctx: ctx, http: &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport:     &http.Transport{DisableKeepAlives: true},
+		Transport:     &http.Transport{DialContext: s.dial, DisableKeepAlives: true},
 	}}
 	log.Say("> %s: %s", s.scheme, m.Title())
 	done := make(chan error, 1)
@@ -108,14 +118,16 @@ func (s *Service) hide(text string) string {
 		}
 	}
 	// What is left of URLs may hold a token in another form.
-	words := strings.Fields(text)
-	for i, w := range words {
-		if scheme, _, ok := strings.Cut(w, "://"); ok {
-			words[i] = scheme + "://<secret>"
-		}
-	}
-	return strings.Join(words, " ")
+	text = address.ReplaceAllStringFunc(text, func(u string) string {
+		scheme, _, _ := strings.Cut(u, "://")
+		end := u[len(strings.TrimRight(u, ".,:;)")):] // of the sentence around it
+		return scheme + "://<secret>" + end
+	})
+	return strings.Join(strings.Fields(text), " ")
 }
+
+// address is a URL in a text, quoted or not.
+var address = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"']*`)
 
 // client carries the library's requests within the time of one message.
 type client struct {

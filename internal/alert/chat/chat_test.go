@@ -2,10 +2,13 @@ package chat
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +25,7 @@ func service(t *testing.T, form string, handle http.HandlerFunc) *Service {
 	t.Helper()
 	srv := httptest.NewServer(handle)
 	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
-	s, err := New(alert.Secret(fmt.Sprintf(form, strings.TrimPrefix(srv.URL, "http://"))))
+	s, err := New(Options{URL: alert.Secret(fmt.Sprintf(form, strings.TrimPrefix(srv.URL, "http://")))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,6 +68,30 @@ func TestServices(t *testing.T) {
 	}
 }
 
+// docs/alerts.md would show what no telephone does.
+func TestWhatATelephoneShows(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "alerts.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var body struct{ Message string }
+	s := service(t, "gotify://%s/"+token+"?disabletls=yes", func(w http.ResponseWriter, r *http.Request) {
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		_, _ = io.WriteString(w, `{"id": 1}`)
+	})
+	for _, p := range []alert.Phase{alert.Firing, alert.Resolved} {
+		m := alert.Sample(p, noon)
+		if err := s.Send(t.Context(), &m, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(page), "\n```text\n"+body.Message+"\n```\n") {
+			t.Errorf("docs/alerts.md has not\n%s", body.Message)
+		}
+	}
+}
+
 // A service that hangs would hold the channel's attempt for ever.
 func TestHang(t *testing.T) {
 	s := service(t, "gotify://%s/"+token+"?disabletls=yes", func(_ http.ResponseWriter, r *http.Request) {
@@ -92,7 +119,7 @@ func TestURLs(t *testing.T) {
 		{"discord://" + token + "@123456789012345678", ""},
 		{"matrix://user:" + token + "@matrix.example.com", ""},
 	} {
-		_, err := New(alert.Secret(tt.url))
+		_, err := New(Options{URL: alert.Secret(tt.url)})
 		if (err == nil) != (tt.want == "") || err != nil && (!strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), token)) {
 			t.Errorf("%s: %v", tt.url, err)
 		}

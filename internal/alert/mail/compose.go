@@ -15,7 +15,7 @@ import (
 )
 
 // page is the HTML part: no picture, no script, nothing from elsewhere, and
-// readable in light and dark.
+// readable in light and dark, because it sets no colour of a text.
 var page = template.Must(template.New("mail").Parse(`<!DOCTYPE html>
 <html><head><meta charset="utf-8"><meta name="color-scheme" content="light dark"></head>
 <body style="font-family:sans-serif;line-height:1.4;max-width:44em">
@@ -24,7 +24,7 @@ var page = template.Must(template.New("mail").Parse(`<!DOCTYPE html>
 {{end}}{{if eq .Heading "Commands that help"}}<pre style="margin-top:.2em">{{range .Lines}}{{.}}
 {{end}}</pre>
 {{else}}{{range .Lines}}<p style="margin:.2em 0">{{.}}</p>
-{{end}}{{end}}{{end}}<p style="color:#777;font-size:.85em">dnsteer {{.Version}}, {{.Message.Instance}}; message {{.Message.ID}}</p>
+{{end}}{{end}}{{end}}<p style="font-size:.85em">dnsteer {{.Version}}, {{.Message.Instance}}; message {{.Message.ID}}</p>
 </body></html>
 `))
 
@@ -51,7 +51,8 @@ func (s *Mailer) Compose(m *alert.Message, now time.Time) ([]byte, error) {
 	for i := range s.opt.To {
 		msg.AddToMailAddress(&s.opt.To[i])
 	}
-	msg.Subject(m.Title())
+	// What looks like an encoded word would be read as one (RFC 2047, section 2).
+	msg.Subject(strings.ReplaceAll(m.Title(), "=?", "= ?"))
 	msg.SetDateWithValue(now)
 	msg.SetMessageIDWithValue(s.id(m.ID))
 	if m.Thread != m.ID {

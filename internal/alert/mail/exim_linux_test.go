@@ -13,14 +13,13 @@ import (
 	"net"
 	netmail "net/mail"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/alert"
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 )
 
 // eximConf is a mail server that takes mail for example.com into a file, from
@@ -84,14 +83,7 @@ type server struct {
 
 func exim(t *testing.T, advertise string) *server {
 	t.Helper()
-	path, err := exec.LookPath("exim4")
-	if err != nil {
-		path = "/usr/sbin/exim4"
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("the test needs exim4; .ci/packages installs it: %v", err)
-	}
-	s := &server{dir: t.TempDir(), plain: port(t), tls: port(t)}
+	s := &server{dir: t.TempDir(), plain: int(daemontest.Port(t)), tls: int(daemontest.Port(t))}
 	s.certify(t)
 	conf := strings.NewReplacer("DIR", s.dir, "@PLAIN@", fmt.Sprint(s.plain), "@TLS@", fmt.Sprint(s.tls),
 		"USER", fmt.Sprint(os.Getuid()), "GROUP", fmt.Sprint(os.Getgid()), "ADVERTISE", advertise, "%%", "%").Replace(eximConf)
@@ -99,43 +91,15 @@ func exim(t *testing.T, advertise string) *server {
 	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path, "-C", file, "-bdf")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
-	out, err := os.Create(filepath.Join(s.dir, "output"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the group of its own, with the children
-		_ = cmd.Wait()
-	})
-	for limit := time.Now().Add(20 * time.Second); ; {
+	daemontest.Start(t, "exim4", "-C", file, "-bdf")
+	daemontest.Until(t, "exim listens", func() bool {
 		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.plain))
 		if err == nil {
 			_ = conn.Close()
-			return s
 		}
-		if time.Now().After(limit) {
-			said, _ := os.ReadFile(out.Name())
-			t.Fatalf("exim does not listen: %v\n%s", err, said)
-		}
-	}
-}
-
-// port gives one that is free.
-func port(t *testing.T) int {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).Port
+		return err == nil
+	})
+	return s
 }
 
 // certify makes the server a certificate for its name.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -55,6 +56,8 @@ type Options struct {
 	// its certificate is held against, Host if empty.
 	Roots      *x509.CertPool
 	ServerName string
+	// Dial opens the connection; nil for the network.
+	Dial alert.Dial
 	// Helo is the name that is said to the server; empty for the host's.
 	Helo string
 }
@@ -110,23 +113,28 @@ func (s *Mailer) Try(ctx context.Context, log alert.Dialogue) error {
 
 // with runs f on a connection that is ready.
 func (s *Mailer) with(ctx context.Context, log alert.Dialogue, f func(*smtp.Client) error) error {
-	stop := func() bool { return false }
+	var conn net.Conn
+	// The library leaves the connection open when the beginning fails.
+	defer func() {
+		if conn != nil {
+			_ = conn.Close()
+		}
+	}()
 	dial := func(ctx2 context.Context, network, addr string) (net.Conn, error) {
 		log.Say("* connect to %s", addr)
-		var d net.Dialer
-		c, err := d.DialContext(ctx2, network, addr)
+		c, err := s.opt.Dial.Open(ctx2, network, addr)
 		if err != nil {
 			return nil, err
 		}
-		// The library knows no context once it is connected, and leaves the
-		// connection open when the beginning fails.
-		stop = context.AfterFunc(ctx, func() { _ = c.Close() })
+		c = &reader{Conn: c, left: maxAnswers}
+		conn = c
+		// The library knows no context once it is connected.
+		context.AfterFunc(ctx, func() { _ = c.Close() })
 		if s.opt.Encryption != Implicit {
 			return c, nil
 		}
 		t := tls.Client(c, s.tls())
 		if err := t.HandshakeContext(ctx2); err != nil {
-			_ = c.Close()
 			return nil, fmt.Errorf("TLS: %w", err)
 		}
 		log.Say("* encrypted by %s", tls.VersionName(t.ConnectionState().Version))
@@ -147,10 +155,6 @@ func (s *Mailer) with(ctx context.Context, log alert.Dialogue, f func(*smtp.Clie
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded)) {
 		err = errors.New("the server does not answer in time")
-	}
-	stop()
-	if c != nil {
-		_ = c.Close()
 	}
 	return s.explain(err, log)
 }
@@ -280,10 +284,34 @@ func (s *Mailer) explain(err error, log alert.Dialogue) error {
 	return out
 }
 
-// hide takes the password out of a text.
+// hide takes the password out of a text, and what it is sent as.
 func (s *Mailer) hide(text string) string {
-	if p := s.opt.Password.Reveal(); p != "" {
-		text = strings.ReplaceAll(text, p, "<secret>")
+	p := s.opt.Password.Reveal()
+	if p == "" {
+		return text
+	}
+	for _, secret := range []string{p, "\x00" + s.opt.User + "\x00" + p} {
+		text = strings.ReplaceAll(text, secret, "<secret>")
+		text = strings.ReplaceAll(text, base64.StdEncoding.EncodeToString([]byte(secret)), "<secret>")
 	}
 	return text
+}
+
+// maxAnswers bounds what is read of a server in one attempt: its answers are a
+// few lines, and a certificate.
+const maxAnswers = 1 << 20
+
+// reader bounds what is read of a connection.
+type reader struct {
+	net.Conn
+	left int
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, fmt.Errorf("the server answers with more than %d bytes", maxAnswers)
+	}
+	n, err := r.Conn.Read(p[:min(len(p), r.left)])
+	r.left -= n
+	return n, err
 }

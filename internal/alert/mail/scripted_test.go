@@ -167,3 +167,47 @@ func TestCompose(t *testing.T) {
 		t.Error("the HTML part takes a name for HTML")
 	}
 }
+
+// Names and reasons that hold what nobody expects would end in another header, in
+// a subject that no mail program reads, or in a text that says the opposite.
+func TestSubjects(t *testing.T) {
+	s := New(Options{From: netmail.Address{Name: "Überwachung", Address: "dnsteer@example.com"}, To: []netmail.Address{{Address: "ops@example.com"}}})
+	for name, subject := range map[string]string{
+		"umlauts": "München: Knoten größer als möglich", "emoji": "🔥 hamburg 🔥", "long": strings.Repeat("long ", 32), "one long word": strings.Repeat("x", 160),
+		"long in Japanese": strings.Repeat("障害", 80), "a header": "a\r\nBcc: everyone@example.com\r\n\r\nbody", "looks encoded": "=?UTF-8?Q?Resolved?=",
+		"turned around": "taken out of DNS: \u202egnihton\u202c", "not UTF-8": "caf\xe9",
+	} {
+		m := alert.Sample(alert.Firing, noon)
+		m.Subject, m.What = subject, []string{subject}
+		text, err := s.Compose(&m, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		header, _, _ := strings.Cut(string(text), "\r\n\r\n")
+		for line := range strings.SplitSeq(header, "\r\n") {
+			if strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) || strings.HasPrefix(strings.ToLower(line), "bcc") || len(line) > 998 {
+				t.Errorf("%s: a line of the header is %q", name, line)
+			}
+		}
+		got := read(t, text)
+		want := "Subject: " + strings.ReplaceAll(m.Title(), "=?", "= ?") + "\n"
+		if !strings.HasPrefix(got, want) || !strings.Contains(got, "berlin/a") || strings.Contains(got, "\u202e") {
+			t.Errorf("%s is read as\n%s", name, got)
+		}
+	}
+}
+
+// A server whose answer never ends would fill the memory; one that answers with
+// the password, in whatever form, would have it shown.
+func TestAnswersOfServers(t *testing.T) {
+	opt := scripted(t, map[string]string{"EHLO": strings.Repeat("250-x\r\n", 10<<20/7) + "250 ok"})
+	m := alert.Sample(alert.Firing, noon)
+	if err := New(opt).Send(t.Context(), &m, nil); err == nil || !strings.Contains(err.Error(), "more than 1048576 bytes") {
+		t.Errorf("error: %v", err)
+	}
+	opt = scripted(t, map[string]string{"EHLO": "250-mail.example.com\r\n250 AUTH PLAIN", "AUTH": "535 no: \x00dnsteer\x00pa55 word, AGRuc3RlZXIAcGE1NSB3b3Jk or cGE1NSB3b3Jk"})
+	opt.User, opt.Password, opt.Auth = "dnsteer", "pa55 word", "plain"
+	if err := New(opt).Send(t.Context(), &m, nil); err == nil || strings.Count(err.Error(), "<secret>") != 3 {
+		t.Errorf("error: %v", err)
+	}
+}

@@ -23,15 +23,16 @@ func (h *Hook) Try(ctx context.Context, log alert.Dialogue) error {
 	}
 	addr := net.JoinHostPort(u.Hostname(), port)
 	log.Say("* connect to %s", addr)
-	var conn net.Conn
-	if u.Scheme == "https" {
-		d := tls.Dialer{Config: &tls.Config{RootCAs: h.opt.Roots, ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}}
-		conn, err = d.DialContext(ctx, "tcp", addr)
-	} else {
-		conn, err = new(net.Dialer).DialContext(ctx, "tcp", addr)
-	}
+	conn, err := h.opt.Dial.Open(ctx, "tcp", addr)
 	if err != nil {
 		return h.plain(err)
+	}
+	if u.Scheme == "https" {
+		t := tls.Client(conn, &tls.Config{RootCAs: h.opt.Roots, ServerName: u.Hostname(), MinVersion: tls.VersionTLS12})
+		if err := t.HandshakeContext(ctx); err != nil {
+			_ = conn.Close()
+			return h.plain(err)
+		}
 	}
 	_ = conn.Close() // nothing was sent
 	return nil

@@ -19,6 +19,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -39,6 +40,7 @@ const (
 	maxAnswer = 64 << 10
 	maxQuoted = 200
 	maxMade   = 1 << 20
+	maxTurns  = 100_000
 )
 
 // Hook is where messages are sent, and how. Make it by [New].
@@ -47,6 +49,8 @@ type Hook struct {
 	body    *template.Template
 	headers map[string]*template.Template
 	client  *http.Client
+	// secrets are what no error shows, the longest first.
+	secrets []alert.Secret
 }
 
 // Options of a hook.
@@ -61,6 +65,8 @@ type Options struct {
 	Secrets []alert.Secret
 	// Roots verify the server; nil for those of the system.
 	Roots *x509.CertPool
+	// Dial opens the connections; nil for the network.
+	Dial alert.Dial
 	// Now is the clock of signatures; nil for the wall clock.
 	Now func() time.Time
 }
@@ -77,21 +83,29 @@ func New(opt Options) (*Hook, error) {
 	}
 	var err error
 	if opt.Body != "" {
-		if h.body, err = parse("body", opt.Body); err != nil {
+		if h.body, err = read("body", opt.Body); err != nil {
 			return nil, err
 		}
 	}
 	for name, text := range opt.Headers {
-		if h.headers[name], err = parse("the header "+name, text); err != nil {
+		if !isToken(name) || slices.ContainsFunc(reserved, func(r string) bool { return strings.EqualFold(r, name) }) {
+			return nil, fmt.Errorf("the header %q cannot be set, expected a name such as X-Token that is not the request's own", clip(name))
+		}
+		if h.headers[name], err = read("the header "+name, text); err != nil {
 			return nil, err
 		}
 	}
+	h.secrets = append(slices.Clone(opt.Secrets), alert.SecretsOf(opt.URL)...)
+	for name, text := range opt.Headers {
+		h.secrets = append(h.secrets, secretsOf(name, text)...)
+	}
+	slices.SortFunc(h.secrets, func(a, b alert.Secret) int { return len(b.Reveal()) - len(a.Reveal()) })
 	h.client = &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		// No proxy of the environment: it is not in the configuration.
 		Transport: &http.Transport{
-			TLSClientConfig:   &tls.Config{RootCAs: opt.Roots, MinVersion: tls.VersionTLS12},
-			DisableKeepAlives: true, ResponseHeaderTimeout: 30 * time.Second,
+			TLSClientConfig: &tls.Config{RootCAs: opt.Roots, MinVersion: tls.VersionTLS12},
+			DialContext:     opt.Dial, DisableKeepAlives: true, ResponseHeaderTimeout: 30 * time.Second,
 		},
 	}
 	for _, m := range alert.Samples(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)) {
@@ -104,77 +118,6 @@ func New(opt Options) (*Hook, error) {
 		}
 	}
 	return h, nil
-}
-
-// json says whether the body is meant to be JSON.
-func (h *Hook) json() bool {
-	for name, value := range h.opt.Headers {
-		if strings.EqualFold(name, "Content-Type") {
-			return strings.Contains(value, "json")
-		}
-	}
-	return true
-}
-
-// parse reads a template.
-func parse(what, text string) (*template.Template, error) {
-	t, err := template.New(what).Option("missingkey=error").Funcs(template.FuncMap{
-		"json": func(v any) (string, error) {
-			var b bytes.Buffer
-			e := json.NewEncoder(&b)
-			e.SetEscapeHTML(false)
-			err := e.Encode(v)
-			return strings.TrimSuffix(b.String(), "\n"), err
-		},
-		"join":  func(sep string, list []string) string { return strings.Join(list, sep) },
-		"upper": strings.ToUpper, "lower": strings.ToLower,
-		"urlquery": url.QueryEscape,
-		"rfc3339":  func(t time.Time) string { return t.Format(time.RFC3339) },
-	}).Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("read the template: %w", err)
-	}
-	return t, nil
-}
-
-// render makes the body for a message.
-func (h *Hook) render(m *alert.Message) ([]byte, error) {
-	for name := range h.headers {
-		if _, err := h.header(name, m); err != nil {
-			return nil, err
-		}
-	}
-	if h.body == nil {
-		body, err := json.Marshal(m)
-		if err != nil {
-			return nil, fmt.Errorf("write the message: %w", err)
-		}
-		return body, nil
-	}
-	var b bytes.Buffer
-	if err := h.body.Execute(&bounded{&b}, m); err != nil {
-		return nil, fmt.Errorf("render the template: %w", err)
-	}
-	return b.Bytes(), nil
-}
-
-// header renders a header, in one line.
-func (h *Hook) header(name string, m *alert.Message) (string, error) {
-	var b bytes.Buffer
-	if err := h.headers[name].Execute(&bounded{&b}, m); err != nil {
-		return "", fmt.Errorf("render the template: %w", err)
-	}
-	return strings.Join(strings.Fields(strings.ToValidUTF8(b.String(), "?")), " "), nil
-}
-
-// bounded keeps a template that repeats itself from taking all memory.
-type bounded struct{ *bytes.Buffer }
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > maxMade {
-		return 0, fmt.Errorf("it makes more than %d bytes", maxMade)
-	}
-	return b.Buffer.Write(p)
 }
 
 // Send sends a message ([alert.Sender]).
@@ -193,6 +136,9 @@ func (h *Hook) Send(ctx context.Context, m *alert.Message, log alert.Dialogue) e
 		value, err := h.header(name, m)
 		if err != nil {
 			return &alert.RefusedError{Err: err, Message: true}
+		}
+		if strings.EqualFold(name, "Host") {
+			req.Host = value // net/http takes it from there alone
 		}
 		req.Header.Set(name, value)
 	}
@@ -265,9 +211,33 @@ func (h *Hook) plain(err error) error {
 	return fmt.Errorf("%s: %s", h.place(), h.hide(err.Error()))
 }
 
+// isToken says whether a text is a token as RFC 9110, section 5.6.2 has it.
+func isToken(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r)
+	})
+}
+
+// secretsOf gives the words of a header that may be secret, such as the token of
+// an Authorization: all that are as long as one, of a header that says who calls.
+func secretsOf(name, text string) (list []alert.Secret) {
+	if slices.ContainsFunc([]string{"Content-Type", "Accept", "User-Agent", "Host"}, func(plain string) bool { return strings.EqualFold(plain, name) }) {
+		return nil
+	}
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,;\"", r) }) {
+		if len(word) >= 8 && !strings.Contains(word, "{{") {
+			list = append(list, alert.Secret(word))
+			if _, value, ok := strings.Cut(word, "="); ok && len(value) >= 8 {
+				list = append(list, alert.Secret(value))
+			}
+		}
+	}
+	return list
+}
+
 // hide takes the secrets out of a text.
 func (h *Hook) hide(text string) string {
-	for _, s := range append(alert.SecretsOf(h.opt.URL), h.opt.Secrets...) {
+	for _, s := range h.secrets {
 		if s != "" {
 			text = strings.ReplaceAll(text, s.Reveal(), "<secret>")
 		}

@@ -218,6 +218,8 @@ func TestTemplatesAreTried(t *testing.T) {
 		{"a field that some messages have not", `{"x": {{json (index .Done 0)}}}`, "index out of range"},
 		{"no JSON", "text: {{.Title}}", "is no JSON"},
 		{"quotes by hand", `{"text": "{{index .What 0}}", "end": {{.Ended.Unix}}x}`, "is no JSON"},
+		{"turning without end", "{{range 1000000000000}}{{end}}", "turn more than"},
+		{"turning without end in a part of its own", `{{define "x"}}{{if true}}{{range $i := 1000000000000}}{{continue}}{{end}}{{end}}{{end}}{{template "x"}}`, "turn more than"},
 		{"without end", `{{define "x"}}{{template "x" .}}{{end}}{{template "x" .}}`, "exceeded maximum template depth"},
 	} {
 		if _, err := New(Options{URL: "http://127.0.0.1", Body: tt.body}); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -226,5 +228,26 @@ func TestTemplatesAreTried(t *testing.T) {
 	}
 	if _, err := New(Options{URL: "http://127.0.0.1", Body: "text: {{.Title}}", Headers: map[string]string{"content-type": "text/plain"}}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A header that is none would be noticed in the night of the outage; a token in
+// one would be shown when the receiver quotes it.
+func TestHeaders(t *testing.T) {
+	for _, name := range []string{"X Token", "", "X:Y", "content-length", "Idempotency-Key", "Größe"} {
+		if _, err := New(Options{URL: "http://127.0.0.1", Headers: map[string]string{name: "x"}}); err == nil || !strings.Contains(err.Error(), "cannot be set") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	var host string
+	url := server(t, func(w http.ResponseWriter, r *http.Request) {
+		host = r.Host
+		http.Error(w, "I do not know "+r.Header.Get("Authorization")+" and "+r.Header.Get("X-Key"), 403)
+	})
+	h := hook(t, Options{URL: alert.Secret(url), Headers: map[string]string{"Authorization": "Bearer abcdef1234567890", "X-Key": "key=0987654321fedcba", "Host": "ops.example.com"}})
+	m := alert.Sample(alert.Firing, noon)
+	err := h.Send(t.Context(), &m, nil)
+	if err == nil || strings.Contains(err.Error(), "1234567890") || strings.Contains(err.Error(), "0987654321") || host != "ops.example.com" {
+		t.Errorf("host %s, error: %v", host, err)
 	}
 }

@@ -5,11 +5,12 @@
   const base = document.body.dataset.base;
   const live = document.getElementById("live");
   let fresh = new Date(live.dataset.made); // when what is shown was made
-  let connected = false;
+  let connected = false, failed = false; // the stream of events; the last fetch
   let asked = 0, waiting = 0; // when it was fetched last; the fetch that is put off
 
   const two = (n) => String(n).padStart(2, "0");
   const clock = (t) => `${two(t.getHours())}:${two(t.getMinutes())}:${two(t.getSeconds())}`;
+  const local = (t) => t.toDateString() === new Date().toDateString() ? clock(t) : `${t.getFullYear()}-${two(t.getMonth() + 1)}-${two(t.getDate())} ${clock(t)}`;
   const span = (s) => {
     s = Math.max(0, Math.round(s));
     const d = Math.floor(s / 86400), h = Math.floor(s / 3600) % 24, m = Math.floor(s / 60) % 60;
@@ -18,6 +19,10 @@
     if (m >= 10 || (m && s % 60 === 0)) return `${m} min`;
     return m ? `${m} min ${s % 60} s` : `${s % 60} s`;
   };
+  // What somebody reads or fills in is not taken from under their hands.
+  const frozen = () => document.querySelector("#main form.order, #main .done, #main .probed, #main [role=alert], #main .certificate");
+
+  const busy = () => frozen() || document.querySelector("dialog[open]") || document.activeElement?.closest(".strip, select, #main input");
 
   const tick = () => {
     const now = new Date();
@@ -31,20 +36,18 @@
       e.querySelector("rect.fill")?.setAttribute("width", Math.min(100, Math.max(1, Math.round(100 * (now - from) / (to - from)))));
     }
     for (const e of document.querySelectorAll("time:not([data-local])")) {
-      const t = new Date(e.dateTime);
       e.dataset.local = "yes";
-      e.textContent = t.toDateString() === now.toDateString() ? clock(t) : `${t.getFullYear()}-${two(t.getMonth() + 1)}-${two(t.getDate())} ${clock(t)}`;
+      e.textContent = local(new Date(e.dateTime));
     }
-    const age = (now - fresh) / 1000;
-    const stale = !connected && age > 5;
+    const stale = !frozen() && (!connected || failed) && (now - fresh) / 1000 > 5;
     live.classList.toggle("stale", stale);
-    const text = connected ? "live" : stale ? `stale since ${clock(fresh)}, connecting again` : "connecting";
+    const text = frozen() ? `as of ${clock(fresh)}` : stale ? `stale since ${clock(fresh)}, connecting again` : connected ? "live" : "connecting";
     if (live.textContent !== text) live.textContent = text;
   };
 
   // One fetch at a time, at most one a second.
   const refresh = () => {
-    if (document.hidden || document.querySelector("dialog[open]") || document.querySelector("#main form.order, #main .done, #main .probed")) return;
+    if (document.hidden || busy()) return;
     const now = Date.now();
     if (now - asked < 1000) {
       waiting ||= setTimeout(() => { waiting = 0; refresh(); }, 1000 - (now - asked));
@@ -53,57 +56,118 @@
     asked = now;
     document.body.dispatchEvent(new Event("refresh"));
   };
+  let open = []; // what was unfolded
   document.body.addEventListener("htmx:configRequest", (e) => {
     if (e.detail.elt.id === "main") e.detail.path = location.pathname + location.search;
   });
   document.body.addEventListener("htmx:beforeSwap", (e) => {
-    if (e.detail.elt.id === "main" && new URL(e.detail.xhr.responseURL).pathname !== location.pathname) { e.detail.shouldSwap = false; location.reload(); }
+    if (e.detail.elt.id !== "main") return;
+    if (new URL(e.detail.xhr.responseURL).pathname !== location.pathname) { e.detail.shouldSwap = false; location.reload(); }
+    if (busy()) e.detail.shouldSwap = false; // since it was asked for
+    open = [...document.querySelectorAll("#main details[open][id]")].map((d) => d.id);
   });
-  document.body.addEventListener("htmx:afterSwap", () => { fresh = new Date(); tick(); });
+  document.body.addEventListener("htmx:afterSwap", () => {
+    for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+    failed = false;
+    fresh = new Date();
+    tick();
+  });
+  for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) document.body.addEventListener(name, () => { failed = true; tick(); });
 
   let source;
   const listen = () => {
     source = new EventSource(`${base}/api/v1/events/stream`);
-    source.onopen = () => { connected = true; fresh = new Date(); refresh(); tick(); };
+    source.onopen = () => { connected = true; refresh(); tick(); };
     source.onmessage = refresh;
     source.addEventListener("event", refresh);
     source.onerror = () => {
       connected = false;
-      if (source.readyState === EventSource.CLOSED) setTimeout(listen, 5000);
+      if (source.readyState === EventSource.CLOSED) setTimeout(() => { refresh(); listen(); }, 5000);
       tick();
     };
   };
   if (!document.querySelector("form.order")) listen();
-  setInterval(() => { if (connected) { fresh = new Date(); refresh(); } }, 2000);
+  setInterval(() => { if (connected) refresh(); }, 2000);
   setInterval(tick, 1000);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
   tick();
 
+  // The strip of outcomes says what is under the pointer or, by the arrow keys,
+  // under the mark.
+  const mark = (strip, rect) => {
+    const all = [...strip.querySelectorAll("rect")], i = all.indexOf(rect);
+    if (i < 0) return;
+    for (const r of all) r.classList.toggle("marked", r === rect);
+    const text = `${local(new Date(rect.dataset.at))}: ${rect.dataset.text}`;
+    strip.setAttribute("aria-valuenow", i + 1);
+    strip.setAttribute("aria-valuetext", text);
+    document.getElementById(strip.dataset.says).textContent = text;
+  };
+  document.addEventListener("keydown", (e) => {
+    const strip = e.target.closest?.(".strip");
+    if (!strip) return;
+    const all = [...strip.querySelectorAll("rect")];
+    let i = all.findIndex((r) => r.classList.contains("marked"));
+    if (i < 0) i = all.length;
+    const to = { ArrowLeft: i - 1, ArrowDown: i - 1, ArrowRight: i + 1, ArrowUp: i + 1, PageUp: i + 12, PageDown: i - 12, Home: 0, End: all.length - 1 }[e.key];
+    if (to === undefined) return;
+    e.preventDefault();
+    mark(strip, all[Math.min(all.length - 1, Math.max(0, to))]);
+  });
+  document.addEventListener("pointerover", (e) => {
+    const strip = e.target.closest?.(".strip");
+    if (strip && e.target !== strip) mark(strip, e.target.closest("rect"));
+  });
+
   // Actions open in a dialog; without this script they are pages.
+  const say = (dialog, text, role) => {
+    const p = document.createElement("p"), close = document.createElement("a");
+    p.textContent = text;
+    p.setAttribute("role", role);
+    if (role === "alert") p.className = "refused";
+    close.className = "button";
+    close.href = location.href;
+    close.textContent = "Close";
+    dialog.replaceChildren(p, close);
+    dialog.setAttribute("aria-label", text);
+    dialog.removeAttribute("aria-labelledby");
+  };
   document.addEventListener("click", async (e) => {
     const a = e.target.closest("a.do");
     if (!a || e.ctrlKey || e.metaKey || e.shiftKey || e.button) return;
     e.preventDefault();
     const dialog = document.createElement("dialog");
-    dialog.setAttribute("aria-labelledby", "order-title");
-    const fill = async (answer) => {
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const body = page.querySelector("#main");
-      if (!body) { location.href = a.href; return; }
-      dialog.replaceChildren(...document.importNode(body, true).childNodes);
-      const title = dialog.querySelector("h1");
-      if (title) title.id = "order-title";
-      dialog.querySelector("input:not([type=hidden]), a, button")?.focus();
+    const fill = async (url, options) => {
+      try {
+        const answer = await fetch(url, options);
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        const body = page.querySelector("#main");
+        if (!body || page.querySelector("form.login")) { location.href = a.href; return; }
+        dialog.replaceChildren(...document.importNode(body, true).childNodes);
+        const title = dialog.querySelector("h1");
+        if (title) {
+          title.id = "order-title";
+          dialog.setAttribute("aria-labelledby", "order-title");
+          dialog.removeAttribute("aria-label");
+        }
+        dialog.querySelector("#reason, a.button, button")?.focus();
+        tick();
+      } catch {
+        say(dialog, "The controller did not answer. What was asked for may have been done: look at the page, and try again.", "alert");
+      }
     };
     dialog.addEventListener("submit", async (s) => {
       s.preventDefault();
-      const form = s.target;
-      await fill(await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, s.submitter)) }));
+      const form = s.target, sent = new URLSearchParams(new FormData(form, s.submitter));
+      for (const b of form.querySelectorAll("button")) b.disabled = true;
+      await fill(form.action, { method: "POST", body: sent });
     });
     dialog.addEventListener("click", (c) => { if (c.target.closest("a.button")) { c.preventDefault(); dialog.close(); } });
     dialog.addEventListener("close", () => { dialog.remove(); a.focus(); refresh(); });
     document.body.append(dialog);
-    await fill(await fetch(a.href));
+    say(dialog, "Asking what would change…", "status");
     dialog.showModal();
+    await fill(a.href);
   });
+  addEventListener("beforeprint", () => { for (const d of document.querySelectorAll("details")) d.open = true; });
 })();

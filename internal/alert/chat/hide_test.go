@@ -1,0 +1,18 @@
+package chat
+
+import "testing"
+
+// An error would be hard to read, with quotes that open and do not close, or show a
+// part of the secret URL.
+func TestHide(t *testing.T) {
+	s := &Service{url: "slack://hook:AAAAAAAAA-BBBBBBBBB-cccccccccccc@webhook", scheme: "slack", host: "webhook"}
+	for in, want := range map[string]string{
+		`Post "https://hooks.example/services/AAAAAAAAA/x": dial tcp: no route`: `Post "https://<secret>": dial tcp: no route`,
+		"it sends to https://hooks.example/x, which is wrong.":                  "it sends to https://<secret>, which is wrong.",
+		"(see https://hooks.example/x)":                                         "(see https://<secret>)",
+	} {
+		if got := s.hide(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

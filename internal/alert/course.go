@@ -1,0 +1,105 @@
+package alert
+
+import (
+	"slices"
+	"time"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// assign has something wait for the routes that take it. A channel is served by
+// the first route that names it.
+func (b *Book) assign(t told, now time.Time) {
+	var served []string
+	for i := range b.routes {
+		r := &b.routes[i]
+		if !r.Chooses(&t.Event) {
+			continue
+		}
+		var to []string
+		for _, name := range r.To {
+			if !slices.Contains(served, name) {
+				to = append(to, name)
+			}
+		}
+		served = append(served, to...)
+		if len(to) > 0 {
+			b.Waiting = append(b.Waiting, &waiting{told: t, Route: r.Name, To: to, At: due(&t.Event, r.Wait, now)})
+		}
+	}
+}
+
+// end enters that something is over. What was not told yet is not told at all,
+// unless people must know of it though it is over.
+func (b *Book) end(t *told, e sites.Event, now time.Time) {
+	big := b.bigOnes()
+	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *waiting) bool {
+		if w.Event.ID != t.Event.ID {
+			return false
+		}
+		w.End = e
+		return !outlives(&w.Event) || slices.ContainsFunc(big, func(t *told) bool { return covers(&t.Event, &w.Event) })
+	})
+	for _, c := range b.Cases {
+		for _, m := range c.Members {
+			if m.Event.ID == t.Event.ID && !m.ended() {
+				m.End = e
+				c.Due = earliest(c.Due, now.Add(b.group))
+			}
+		}
+	}
+	for _, w := range b.Waiting {
+		if covers(&t.Event, &w.Event) {
+			w.At = later(w.At, now.Add(max(uncovered, b.wait(w))))
+		}
+	}
+}
+
+// worsen enters that something goes on as something worse: those who were told
+// of it are told more, and those who take only what is worse are told of it.
+func (b *Book) worsen(earlier, t *told, now time.Time) {
+	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *waiting) bool { return w.Event.ID == earlier.Event.ID })
+	before := len(b.Waiting)
+	b.assign(*t, now)
+	for _, c := range b.Cases {
+		for _, m := range c.Members {
+			if m.Event.ID != earlier.Event.ID || m.ended() {
+				continue
+			}
+			since := m.Event.Time
+			m.told, m.News = *t, true
+			m.Event.Time = since
+			c.Due = earliest(c.Due, now.Add(b.group))
+			// It goes on in its thread for the channels that have it.
+			fresh := slices.DeleteFunc(b.Waiting[before:], func(w *waiting) bool {
+				w.To = slices.DeleteFunc(w.To, func(name string) bool { return slices.Contains(c.To, name) })
+				return len(w.To) == 0
+			})
+			b.Waiting = b.Waiting[:before+len(fresh)]
+		}
+	}
+}
+
+// goesOn enters that an event has taken the place of another.
+func (b *Book) goesOn(t, news *told, now time.Time) {
+	t.Explain = news.Explain
+	if !continues(t.Event.Kind) {
+		return
+	}
+	say := func(e *sites.Event) { e.Text, e.By, e.Reason = news.Event.Text, news.Event.By, news.Event.Reason }
+	say(&t.Event)
+	for _, w := range b.Waiting {
+		if w.Event.ID == t.Event.ID {
+			say(&w.Event)
+		}
+	}
+	for _, c := range b.Cases {
+		for _, m := range c.Members {
+			if m.Event.ID == t.Event.ID {
+				say(&m.Event)
+				m.News = true
+				c.Due = earliest(c.Due, now.Add(b.group))
+			}
+		}
+	}
+}

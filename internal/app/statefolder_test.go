@@ -1,0 +1,111 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// If this fails, nobody hears that the state folder was removed until a restart
+// has forgotten everything, and no command reaches the controller any more.
+func TestStateFolderIsRemoved(t *testing.T) {
+	w := newWorld(t, "berlin")
+	r := w.start()
+	r.settled()
+	state, berlin := filepath.Join(w.dir, "state"), w.sites[0]
+	if list := r.Missing(t.Context()); len(list) > 0 {
+		t.Fatalf("missing at first: %q", list)
+	}
+	if err := os.RemoveAll(state); err != nil {
+		t.Fatal(err)
+	}
+	r.lookAtState() // as every ten seconds: nothing happens that would be stored
+	if e := r.await("store_failed"); e.Severity != sites.Critical || !strings.Contains(e.Text, "the state folder is gone") {
+		t.Errorf("%+v", e)
+	}
+	if list := r.Missing(t.Context()); len(list) != 1 || !strings.Contains(list[0], "the store: ") {
+		t.Errorf("missing: %q", list)
+	}
+	if err := r.Healthy(t.Context()); err != nil {
+		t.Errorf("what goes on is not healthy: %v", err)
+	}
+	if got, want := r.asks(berlin, "app.example.lan"), berlin.all(11, 12); got != want {
+		t.Errorf("DNS without the folder: %q, want %q", got, want)
+	}
+	if _, err := r.Command(t.Context(), sites.Command{Verb: sites.Maintenance, Site: "berlin", Node: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.lookAtState()
+	if err := r.keeper.writer.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.await("store_recovered")
+	client := api.NewClient(filepath.Join(state, api.SocketName))
+	defer client.Close()
+	if _, err := client.Status(t.Context()); err != nil {
+		t.Errorf("a command after all: %v", err)
+	}
+	if _, err := w.try(); err == nil {
+		t.Error("a second controller starts in the same folder")
+	}
+	if err := r.stopped(); err != nil {
+		t.Fatal(err)
+	}
+	r = w.start()
+	if st, err := r.Status(t.Context()); err != nil || st.Sites[0].Nodes[0].Word != sites.WordMaintenance {
+		t.Errorf("what was known is forgotten: %v %v", st.Sites[0].Nodes[0].Word, err)
+	}
+}
+
+// If this fails, a zone is signed with a key that its parent does not know, and
+// validators refuse all of it, without a word to anybody.
+func TestKeyThatIsLost(t *testing.T) {
+	w := newWorld(t, "berlin")
+	w.write(w.config("hostmaster: admin@example.lan", "hostmaster: admin@example.lan, dnssec: on"))
+	r := w.start()
+	r.settled()
+	ds := r.names.kept["example.lan"].ds
+	keys, away := filepath.Join(w.dir, "state", "keys"), filepath.Join(w.dir, "keys")
+	if err := os.Rename(keys, away); err != nil {
+		t.Fatal(err)
+	}
+	w.write(w.config("hostmaster: admin@example.lan", "hostmaster: admin@example.lan, dnssec: on", "ttl: 10s", "ttl: 11s"))
+	if _, err := r.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "put the files back") {
+		t.Errorf("the reload: %v", err)
+	}
+	if got, want := r.proved(w.sites[0], "app.example.lan", ds), w.sites[0].all(11, 12); got != want {
+		t.Errorf("what goes on gives %q, want %q", got, want)
+	}
+	if err := r.stopped(); err != nil {
+		t.Fatal(err)
+	}
+	r = w.start()
+	e := r.await("key_replaced")
+	if other := r.names.kept["example.lan"].ds; other == ds || e.Severity != sites.Critical || !strings.Contains(e.Text, ds) || !strings.Contains(e.Text, other) {
+		t.Errorf("from %s to %s: %+v", ds, other, e)
+	}
+	if err := r.stopped(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(keys); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(away, keys); err != nil {
+		t.Fatal(err)
+	}
+	r = w.start()
+	r.settled()
+	if got, want := r.proved(w.sites[0], "app.example.lan", ds), w.sites[0].all(11, 12); got != want {
+		t.Errorf("with the old key back: %q, want %q", got, want)
+	}
+	if n := count(r.seen, sites.KeyReplaced); n != 0 {
+		t.Errorf("that the old key is back is told as a loss %d times", n)
+	}
+}

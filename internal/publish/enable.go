@@ -1,0 +1,104 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dnsteer/dnsteer/providers"
+)
+
+// enableWithin is how long an order to enable waits for what comes of it.
+const enableWithin = 20 * time.Second
+
+// Enable has a target caught up with, be its site held or not. It also has refused credentials tried
+// again, and lets removals go that the guard holds. It returns when the servers
+// were caught up with; later says which will be later, and why. The error is that
+// of those which could not be: they are enabled all the same.
+func (p *Publisher) Enable(ctx context.Context, name string) (later string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, enableWithin)
+	defer cancel()
+	turned := map[*member]<-chan struct{}{}
+	err = p.each(name, func(m *member) error {
+		turned[m] = m.enable()
+		return p.deps.Store.SetNow(ctx, m.key, m.stored())
+	})
+	if err != nil {
+		return "", err
+	}
+	for m := range turned {
+		p.retry(m.circuit)
+	}
+	var waits []string
+	err = p.each(name, func(m *member) error {
+		wait, err := m.caughtUp(ctx, turned[m])
+		if wait != "" {
+			waits = append(waits, wait)
+		}
+		return err
+	})
+	return strings.Join(waits, " "), err
+}
+
+// enable has nothing hold the next round back but the circuit. What it gives is
+// closed when a round has ended.
+func (m *member) enable() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kept.Disabled = nil
+	m.st.retry = time.Time{}
+	m.kicked, m.free, m.ordered = true, true, m.p.holds(m.site)
+	return m.turned
+}
+
+func (m *member) stored() []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.encode()
+}
+
+// retry has credentials tried again by all that use them.
+func (p *Publisher) retry(c *providers.Circuit) {
+	c.Retry()
+	for _, m := range p.find("") {
+		if m.circuit == c {
+			m.rouse()
+		}
+	}
+}
+
+// caughtUp waits until a server was caught up with. It gives why that is to be
+// waited for longer, or the error.
+func (m *member) caughtUp(ctx context.Context, turned <-chan struct{}) (wait string, err error) {
+	m.mu.Lock()
+	known, stopped := m.known, m.stopped
+	m.mu.Unlock()
+	next := m.circuit.Next()
+	switch {
+	case stopped:
+		return "", ErrUnknown
+	case !known:
+		return fmt.Sprintf("%s is caught up with when its site was seen.", m.title()), nil
+	case next.After(time.Now()):
+		return "", fmt.Errorf("%s is enabled, but not caught up with: its credentials were refused just before, and are tried again at %s, so that nobody is locked out",
+			m.title(), next.UTC().Format("15:04:05 UTC"))
+	}
+	for {
+		select {
+		case <-turned:
+		case <-ctx.Done():
+			return fmt.Sprintf("%s is enabled and being caught up with; that takes longer than this command waits. \"dnsteer target show %s\" says how it goes.", m.title(), m.name), nil
+		}
+		m.mu.Lock()
+		err, current := m.st.err, m.st.done == m.version
+		turned = m.turned
+		m.mu.Unlock()
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("%s is enabled, but not caught up with: %w", m.title(), err)
+		case current:
+			return "", nil
+		}
+	}
+}

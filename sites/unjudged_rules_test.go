@@ -1,0 +1,93 @@
+package sites
+
+import "testing"
+
+// A site whose route is missing on our own side would look as if it were seen,
+// and nobody learn that its failover is suspended.
+func TestN14Unjudged(t *testing.T) {
+	runRule(t, []ruleTest{
+		{
+			name: "nothing but unknown of the resolver for site_threshold: said once, with its end",
+			in: `60s unknown berlin
+				72s events
+				74s see held berlin
+				80s explain site berlin
+				80s see berlin/a, held berlin, held hamburg
+				20m texts
+				20m up berlin
+				20m4s texts
+				20m4s explain site berlin
+				20m4s see held berlin`,
+			want: `held berlin=true
+				berlin cannot be judged since 12:01:03 UTC: this machine cannot ask, for a reason of its own (no free descriptor). Nothing of it moves by an outage until that is otherwise.
+				berlin/a=up
+				held berlin=true
+				held hamburg=false
+				berlin cannot be judged since 12:01:03 UTC: this machine cannot ask, for a reason of its own (no free descriptor). Nothing of it moves by an outage until that is otherwise.
+				berlin can be judged again.
+				berlin is seen.
+				held berlin=false`,
+		}, {
+			name: "a known result in between begins it anew",
+			in: `60s unknown berlin resolver 10.1.0.1
+				69s up berlin resolver 10.1.0.1
+				74s unknown berlin resolver 10.1.0.1
+				85s events
+				90s events`,
+			want: `unjudged berlin`,
+		}, {
+			name: "a node for its threshold",
+			in: `60s unknown berlin/a
+				90s events
+				92s events
+				5m see berlin/a, held berlin
+				5m up berlin/a
+				6m events`,
+			want: `unjudged berlin/a
+				berlin/a=up
+				held berlin=false
+				judged berlin/a`,
+		}, {
+			name: "not of nodes that are taken",
+			in: `60s disable berlin/a
+				60s maintenance berlin/b force
+				60s unknown berlin/b
+				60s events
+				5m events`,
+			want: `node_disabled berlin/a
+				failover_maintenance berlin/b
+				pool_outage_started berlin`,
+		}, {
+			name: "it ends where the node is disabled",
+			in: `60s unknown berlin/a
+				2m events
+				2m disable berlin/a
+				2m1s events`,
+			want: `unjudged berlin/a
+				node_disabled berlin/a
+				judged berlin/a`,
+		}, {
+			name: "not while the controller is isolated",
+			in: `60s unknown berlin
+				60s unknown hamburg
+				5m events`,
+			want: `controller_isolated`,
+		}, {
+			name: "across a restart: said once",
+			in: `60s unknown berlin
+				80s restart 1m
+				5m see held berlin
+				5m events
+				5m up berlin
+				6m events`,
+			want: `held berlin=true
+				unjudged berlin
+				judged berlin`,
+		}, {
+			name: "a missing route is named",
+			in: `60s unrouted berlin
+				80s texts`,
+			want: `berlin cannot be judged since 12:01:03 UTC: our own route is missing (network is unreachable). Nothing of it moves by an outage until that is otherwise.`,
+		},
+	})
+}
