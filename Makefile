@@ -31,7 +31,7 @@ ONLY      ?=
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 	@echo
 	@echo "  PKG=$(PKG) BENCH=$(BENCH) BENCHTIME=$(BENCHTIME) FUZZTIME=$(FUZZTIME) narrow or widen test, bench, fuzz and cover."
 
@@ -64,6 +64,11 @@ screenshots: ## pictures of every screen of the dashboard, phone and desktop, li
 package: ## what a release has, in dist: archives, deb, rpm, SBOMs, checksums; ONLY=linux/amd64 for one system
 	@go run ./internal/release -version '$(VERSION)' -date '$(DATE)' -only '$(ONLY)' all
 	@ls -l dist
+
+.PHONY: package-test
+package-test: ## the packages' life on a machine, told step by step; fails where a step of it cannot be tested
+	@.ci/packages
+	go test -count=1 -v ./internal/release -run '^TestPackages$$' -args -everything
 
 .PHONY: fuzz
 fuzz: ## every fuzz target, for FUZZTIME each
@@ -109,7 +114,6 @@ lint: $(TOOLS) ## golangci-lint with .golangci.yml
 .PHONY: tidy
 tidy:
 	go mod tidy -diff
-	cd tools/nfpm && go mod tidy -diff
 
 .PHONY: rules
 rules: ## the rules that hold for the whole tree: imports, sizes, words, links, licences
@@ -120,10 +124,11 @@ vulnerabilities: $(TOOLS)
 	@.ci/vulnerabilities .tools/govulncheck
 
 # The tools have a module of their own, so that go.mod stays the product's.
-$(TOOLS): tools/go.mod tools/go.sum
+$(TOOLS): tools/go.mod tools/go.sum tools/nfpm/go.mod tools/nfpm/go.sum
 	@rm -rf .tools && mkdir -p .tools
-	@echo "building golangci-lint, gofumpt and govulncheck: minutes the first time"
+	@echo "building golangci-lint, gofumpt, govulncheck and nfpm: minutes the first time"
 	@cd tools && go build -trimpath -o ../.tools/ tool
+	@cd tools/nfpm && go build -trimpath -o ../../.tools/ tool
 	@touch $@
 
 .PHONY: clean

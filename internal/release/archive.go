@@ -126,10 +126,14 @@ func (r release) pack(ctx context.Context, s system, binary, kind string) (strin
 	return name, output(cmd, nil)
 }
 
-// nfpm gives the path of the tool that writes packages; the go command builds
-// and keeps it. It has a module of its own, so that go.mod stays the product's
-// and the linters' modules stay theirs.
+// nfpm gives the path of the tool that writes packages: the one among make's
+// tools, unless its module is newer than that; then the go command builds and
+// keeps one. It has a module of its own, so that go.mod stays the product's and
+// the linters' modules stay theirs.
 func (r release) nfpm(ctx context.Context) (string, error) {
+	if path, err := filepath.Abs(filepath.Join(r.tools, "nfpm")); err == nil && r.current(path) {
+		return path, nil
+	}
 	var printed strings.Builder
 	cmd := r.goCommand(ctx, "tool", "-n", "nfpm")
 	cmd.Dir = filepath.Join(r.root, "tools", "nfpm")
@@ -138,6 +142,21 @@ func (r release) nfpm(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("build nfpm: %w", err)
 	}
 	return strings.TrimSpace(printed.String()), nil
+}
+
+// current tells whether a tool is there, and not older than what it is made of.
+func (r release) current(tool string) bool {
+	built, err := os.Stat(tool)
+	if err != nil {
+		return false
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		info, err := os.Stat(filepath.Join(filepath.Dir(r.tools), "tools", "nfpm", name))
+		if err != nil || info.ModTime().After(built.ModTime()) {
+			return false
+		}
+	}
+	return true
 }
 
 // checksums writes the SHA-256 of files in the form that sha256sum -c reads.

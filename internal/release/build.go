@@ -61,6 +61,7 @@ var systems = []system{
 type release struct {
 	root    string // of the sources
 	out     string // folder for what is made
+	tools   string // folder with make's tools, beside the one with their modules
 	version string // semantic, without "v"
 	date    time.Time
 }

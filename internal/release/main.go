@@ -29,7 +29,7 @@ func main() {
 
 func command(ctx context.Context, args []string) error {
 	set := flag.NewFlagSet("release", flag.ContinueOnError)
-	r := release{root: "."}
+	r := release{root: ".", tools: ".tools"}
 	only := set.String("only", "", "make it for this `system` alone, such as linux/arm64")
 	set.StringVar(&r.out, "out", "dist", "`folder` for what is made")
 	version := set.String("version", "dev", "the `version`; one that is no semantic version makes a pre-release of 0.0.0")

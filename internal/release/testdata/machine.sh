@@ -19,7 +19,7 @@ cd "$root"
 
 mount -t proc proc proc
 mount -t sysfs -o ro sysfs sys
-mount -t cgroup2 cgroup2 sys/fs/cgroup
+[ "$3" = none ] || mount -t cgroup2 cgroup2 sys/fs/cgroup
 mount -t tmpfs -o mode=755 tmpfs run
 mount -t tmpfs -o mode=1777 tmpfs tmp
 mount -t tmpfs -o mode=755 tmpfs dev
@@ -48,7 +48,12 @@ mount -t tmpfs tmpfs "$units"
 cp "$kept"/* "$units"
 mount -t tmpfs tmpfs etc/systemd/system
 [ ! -d usr/lib/systemd/system-generators ] || mount -t tmpfs tmpfs usr/lib/systemd/system-generators
+# Nor is dnsteer there, though it may be on this machine.
+[ ! -e var/lib/dpkg/info/dnsteer.list ] || chroot . dpkg --purge --force-all dnsteer >/dev/null 2>&1
 rm -rf usr/sbin/policy-rc.d etc/dnsteer var/lib/dnsteer
+# What is changed on it is seen in /run/changes.
+mkdir run/changes
+mount --bind "$layers/upper" run/changes
 
 mkdir -p old
 pivot_root . old
