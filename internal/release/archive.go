@@ -131,8 +131,8 @@ func (r release) pack(ctx context.Context, s system, binary, kind string) (strin
 // keeps one. It has a module of its own, so that go.mod stays the product's and
 // the linters' modules stay theirs.
 func (r release) nfpm(ctx context.Context) (string, error) {
-	if path, err := filepath.Abs(filepath.Join(r.tools, "nfpm")); err == nil && r.current(path) {
-		return path, nil
+	if tool, err := filepath.Abs(filepath.Join(r.tools, "nfpm")); err == nil && r.current(tool) {
+		return tool, nil
 	}
 	var printed strings.Builder
 	cmd := r.goCommand(ctx, "tool", "-n", "nfpm")

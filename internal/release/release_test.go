@@ -80,7 +80,8 @@ func TestUnitIsHardened(t *testing.T) {
 	if err != nil {
 		t.Errorf("the exposure is above 2.0: %v\n%s", err, out)
 	}
-	t.Logf("%s", out[bytes.LastIndexByte(bytes.TrimSpace(out), '\n')+1:])
+	out = bytes.TrimSpace(out)
+	t.Logf("%s", out[bytes.LastIndexByte(out, '\n')+1:])
 }
 
 // Two descriptions of the same packages would drift apart, and what is tested
