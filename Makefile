@@ -47,6 +47,21 @@ check: format vet systems lint tidy rules vulnerabilities ## everything that is 
 test: ## every test with the race detector; installs what the tests need
 	@.ci/test $(PKG)
 
+# What takes too long for every day. DAYS of the simulation, STATES of each small
+# world of the rules.
+DAYS   ?= 100000
+STATES ?= 300000
+
+.PHONY: soak
+soak: ## hours: DAYS simulated days, STATES of the rules explored, planted bugs
+	DNSTEER_DAYS=$(DAYS) CGO_ENABLED=0 go test -count=1 -timeout 0 -v -run '^TestDays$$' ./internal/simulation
+	DNSTEER_STATES=$(STATES) CGO_ENABLED=0 go test -count=1 -timeout 0 -v -run '^TestEveryState$$' ./sites
+	@$(MAKE) mutants
+
+.PHONY: mutants
+mutants: ## a quarter of an hour: plants each bug of internal/simulation/testdata/mutants, which the simulation must see
+	DNSTEER_MUTANTS=1 CGO_ENABLED=0 go test -count=1 -timeout 0 -v -run '^TestMutants$$' ./internal/simulation
+
 .PHONY: bench
 bench: ## the benchmarks
 	go test -run='^$$' -bench='$(BENCH)' -benchtime=$(BENCHTIME) -benchmem $(PKG)

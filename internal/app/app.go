@@ -54,6 +54,8 @@ type Options struct {
 	provider func(*publish.Target)
 	// watchEvery is the pace of looking at files in tests.
 	watchEvery time.Duration
+	// stand, if not nil, is the world around a simulated controller.
+	stand *Stand
 }
 
 // App is a running controller.
@@ -164,12 +166,14 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	}
 	a.keeper.use(&cfg.Sites)
 	a.loop.record = a.keeper.record
+	a.opt.stand.seal(a)
 	a.loop.engine = engine.New(a.instant(), &cfg.Sites, saved, seed(cfg.Instance))
-	a.beats = probes.NewHeartbeats(clock.Boot)
+	boot := a.opt.stand.boot()
+	a.beats = probes.NewHeartbeats(boot)
 	a.beats.Use(cfg.Heartbeats())
 	a.loop.blind = a.beats.Restart
 	a.runner = probes.NewRunner(probes.RunnerConfig{
-		Now: clock.Boot, Deliver: a.loop.deliver, Limit: a.room(cfg), Log: a.log, Heartbeats: a.beats,
+		Now: boot, Deliver: a.loop.deliver, Limit: a.room(cfg), Log: a.log, Heartbeats: a.beats,
 	})
 	if err := a.prepareAPI(state.Values); err != nil {
 		return state, err
@@ -178,7 +182,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	if a.pushing, err = a.newPushing(cfg); err != nil {
 		return state, errors.Join(err, within(storeWithin, a.keeper.writer.Close))
 	}
-	a.alerts = a.newAlerts(cfg.Alerts, state.LastEvent)
+	a.alerts = a.newAlerts(a.alertsOf(cfg), state.LastEvent)
 	return state, nil
 }
 
@@ -191,13 +195,17 @@ func seed(instance string) (n uint64) {
 }
 
 func (a *App) instant() sites.Instant {
+	if a.opt.stand != nil && a.opt.stand.Clock != nil {
+		return a.opt.stand.Clock()
+	}
 	now, _ := a.judge.Now()
 	return now
 }
 
 // probe starts a run.
 func (a *App) probe(run probes.Run) {
-	a.runner.Start(run, a.pushing.witness(run.Subject, a.cfg.Load().Probers(run.Subject)))
+	probers := a.pushing.witness(run.Subject, a.cfg.Load().Probers(run.Subject))
+	a.runner.Start(run, a.opt.stand.probers(run.Subject, probers))
 }
 
 // tell hands events on to readers and to the log.

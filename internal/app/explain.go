@@ -83,8 +83,12 @@ func (a *App) explainHost(m *sites.Machine, cfg *config.Config, views []publish.
 			a.explainBuiltin(m, s.Name, host, x)
 		}
 		for _, t := range a.pushing.desired.targets {
-			if h := t.covers(host); t.Site == s.Name && h != nil {
-				explainTarget(m, t, h, views, !builtin, x)
+			h := t.covers(host)
+			if t.Site != s.Name || h == nil {
+				continue
+			}
+			if held := explainTarget(m, t, h, views, x); !builtin {
+				x.Answers = append(x.Answers, held...)
 			}
 		}
 	}
@@ -134,10 +138,10 @@ func (t *pushedTarget) covers(name string) *pushedHost {
 }
 
 // explainTarget says what the servers of a target should hold and hold for a
-// name. Alone says that the site's clients get nothing else.
-func explainTarget(m *sites.Machine, t *pushedTarget, h *pushedHost, views []publish.View, alone bool, x *api.Explanation) {
+// name. It gives what they hold.
+func explainTarget(m *sites.Machine, t *pushedTarget, h *pushedHost, views []publish.View, x *api.Explanation) (list []api.ServiceAnswerView) {
 	if len(h.entries) == 0 {
-		return
+		return nil
 	}
 	e, answer := h.chosen(m)
 	var want []string
@@ -165,13 +169,12 @@ func explainTarget(m *sites.Machine, t *pushedTarget, h *pushedHost, views []pub
 			text += fmt.Sprintf(": %s for %s when it was last read, and it should be %s", addressList(held), h.name, should)
 		}
 		x.Sentences = append(x.Sentences, text+"."+whyNot(v, h.name))
-		if alone {
-			x.Answers = append(x.Answers, api.ServiceAnswerView{
-				Site: t.Site, Serves: answer.String(), TTL: int(ttl / time.Second), Addresses: append([]string{}, held...),
-			})
-		}
+		list = append(list, api.ServiceAnswerView{
+			Site: t.Site, Serves: answer.String(), TTL: int(ttl / time.Second), Addresses: append([]string{}, held...),
+		})
 	}
 	x.Sentences = append(x.Sentences, m.ExplainPool(e.id))
+	return list
 }
 
 // held gives the addresses that a server held for a name when it was last read,
@@ -198,12 +201,14 @@ func whyNot(v *publish.View, name string) (text string) {
 	case v.State == publish.DryRun:
 		text += " Nothing is sent to it (dry_run)."
 	}
+	var all strings.Builder
+	all.WriteString(text)
 	for _, c := range v.Plan.Conflicts {
 		if c.Name == name {
-			text += " " + c.Text()
+			all.WriteString(" " + c.Text())
 		}
 	}
-	return text
+	return all.String()
 }
 
 func addressList(list []string) string {

@@ -47,6 +47,8 @@ type loop struct {
 	// blind is told when the controller was blind until now, before anything is
 	// asked (O5); it may be nil.
 	blind func()
+	// turned, if not nil, is told of each turn that was carried out.
+	turned func(now sites.Instant, t engine.Turn)
 	// alive is told after each turn of run that the loop turns, at least every
 	// pace.
 	alive func()
@@ -183,6 +185,9 @@ func (l *loop) follow(now sites.Instant, t engine.Turn) {
 		l.tell(slices.Clone(t.Events))
 	}
 	l.record(m, now, t.Effects)
+	if l.turned != nil {
+		l.turned(now, t)
+	}
 }
 
 // happened enters an event from around the rules. It is called in the loop's

@@ -184,7 +184,7 @@ func (a *App) swap(cfg *config.Config, names *renaming, targets *publish.Change,
 	a.pushing.use(cfg, targets, a.loop.engine.Machine())
 	a.loop.follow(now, t)
 	a.past.since = now.Boot
-	a.alerts.Reload(cfg.Alerts)
+	a.alerts.Reload(a.alertsOf(cfg))
 	a.track()
 	a.loop.happened(sites.Event{Kind: sites.ConfigReloaded, Resolves: a.keeper.rejected, Text: text})
 	for _, e := range noteKeys(a.names.kept, a.keeper.values, cfg.KeyFolder()) {

@@ -33,16 +33,15 @@ func (a *App) serve(ctx context.Context, found start) error {
 	runs := a.loop.first(engine.Input{Events: events})
 	a.pushing.desired.all(a.loop.engine.Machine())
 	a.loop.publish(a.loop.engine.Machine(), everyPool(a.names.sites))
-	if err := a.names.listen(); err != nil {
+	if err := a.listenNames(); err != nil {
 		return fmt.Errorf("listen: %w", errors.Join(err, stop()))
 	}
 	for _, run := range runs {
 		a.loop.start(run)
 	}
-	if err := a.openControl(); err != nil {
+	if err := a.openRequests(); err != nil {
 		return errors.Join(err, stop())
 	}
-	a.openWeb()
 	a.track()
 	a.loop.begin(deciding)
 	cfg := a.cfg.Load()
@@ -60,6 +59,25 @@ func (a *App) serve(ctx context.Context, found start) error {
 	a.log.Info("dnsteer stops")
 	a.notify(a.opt.Notify.Stopping("stopping"))
 	return stop()
+}
+
+// listenNames and openRequests open the sockets, of which a stand has none.
+func (a *App) listenNames() error {
+	if a.opt.stand != nil {
+		return nil
+	}
+	return a.names.listen()
+}
+
+func (a *App) openRequests() error {
+	if a.opt.stand != nil {
+		return nil
+	}
+	if err := a.openControl(); err != nil {
+		return err
+	}
+	a.openWeb()
+	return nil
 }
 
 // stop ends the requests, the loop, the probes, the store and, last, the

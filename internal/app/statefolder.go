@@ -34,8 +34,8 @@ func (a *App) lookAtState() {
 		// A commit finds out what is wrong, and is told of as any that fails.
 		a.loop.post(func() { a.keeper.everything(a.loop.engine.Machine()) })
 	}
-	if _, err := os.Lstat(a.socket()); !errors.Is(err, fs.ErrNotExist) {
-		return
+	if _, err := os.Lstat(a.socket()); a.opt.stand != nil || !errors.Is(err, fs.ErrNotExist) {
+		return // a stand has no socket
 	}
 	if _, err := os.Stat(a.statedir); err != nil {
 		return

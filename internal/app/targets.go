@@ -39,9 +39,10 @@ func (s targetStore) SetNow(ctx context.Context, key string, value []byte) error
 // newPushing makes the targets of a configuration. Nothing is sent before a site
 // is settled.
 func (a *App) newPushing(cfg *config.Config) (*pushing, error) {
+	ask, jitter := a.opt.stand.asked()
 	p := &pushing{
 		publisher: publish.New(publish.Deps{
-			Store: targetStore{a.keeper.values}, Ask: askAddresses, Log: a.log, Meter: a.pushes,
+			Store: targetStore{a.keeper.values}, Ask: ask, Log: a.log, Meter: a.pushes, Jitter: jitter,
 			Tell: func(event func() (sites.Event, bool)) {
 				a.loop.post(func() {
 					if e, ok := event(); ok {

@@ -68,7 +68,7 @@ func Path(t testing.TB, name string) string {
 // started. Its output is shown when the test fails.
 func Start(t testing.TB, name string, args ...string) {
 	t.Helper()
-	StartCmd(t, exec.Command(Path(t, name), args...)) // #nosec G204 -- the tests name them
+	StartCmd(t, exec.Command(Path(t, name), args...)) //nolint:gosec,noctx // the tests name it, and it ends with them
 }
 
 // StartCmd is Start for a command with an environment or a folder of its own.

@@ -62,8 +62,10 @@ func (w world) Status(context.Context) (api.Status, error) {
 
 func (world) DNS() (dnsserver.Stats, bool) {
 	return dnsserver.Stats{
-		UDP: dnsserver.Transport{Queries: 12, Responses: map[string]uint64{"NOERROR": 9}, Dropped: map[string]uint64{"denied": 3}, Limited: 2, Deferred: 4,
-			Took: dnsserver.Took{Count: 3, Sum: 40 * time.Microsecond, Within: map[time.Duration]uint64{10 * time.Microsecond: 2, 25 * time.Microsecond: 3}}},
+		UDP: dnsserver.Transport{
+			Queries: 12, Responses: map[string]uint64{"NOERROR": 9}, Dropped: map[string]uint64{"denied": 3}, Limited: 2, Deferred: 4,
+			Took: dnsserver.Took{Count: 3, Sum: 40 * time.Microsecond, Within: map[time.Duration]uint64{10 * time.Microsecond: 2, 25 * time.Microsecond: 3}},
+		},
 		TCP:         dnsserver.Transport{Queries: 2, Responses: map[string]uint64{"REFUSED": 2}},
 		Connections: 1, Transfers: dnsserver.TransferStats{Whole: 1},
 	}, true

@@ -1,7 +1,6 @@
 package plural_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -52,7 +51,7 @@ func TestNobodyCountsByHand(t *testing.T) {
 		data, err := os.ReadFile(path)
 		for i, line := range strings.Split(string(data), "\n") {
 			if m := counted.FindString(line); m != "" && !strings.Contains(line, "//") {
-				t.Error(fmt.Sprintf("%s:%d: %q: use plural.Of", name, i+1, m))
+				t.Errorf("%s:%d: %q: use plural.Of", name, i+1, m)
 			}
 		}
 		return err

@@ -52,10 +52,21 @@ func (m *member) foreignHand(now time.Time, found []providers.Drift, left bool) 
 	n, calm := len(m.strange), now.Sub(m.born) >= repairSpan
 	soon := n >= 2 && now.Sub(m.strange[n-2]) < strangeSoon
 	m.mu.Unlock()
+	if !fresh {
+		again = nil
+	}
+	m.toldOfHand(again, n, marked && (soon || n >= strangeMost), calm)
+}
+
+// toldOfHand tells of somebody who keeps changing what we write, and that nobody
+// does any more. Again are the records that were changed soon after they were put
+// right, n is how often that happened within the span; marked says that our mark
+// is used too often for an accident.
+func (m *member) toldOfHand(again []string, n int, marked, calm bool) {
 	switch {
-	case fresh && len(again) > 0:
+	case len(again) > 0:
 		m.problem(slotInstance, sites.Warning, fmt.Sprintf("Something keeps changing what is written to %s (%s): another controller with the same \"instance\", a script, or somebody's hand. Give each controller a name of its own, and end what else writes there.", m.title(), listed(again)), false)
-	case marked && (soon || n >= strangeMost):
+	case marked:
 		m.problem(slotInstance, sites.Warning, fmt.Sprintf("Records with the mark of this controller keep changing on %s (%d times within an hour): another one with the same \"instance\" writes there, or somebody edits them. Give each controller a name of its own.", m.title(), n), false)
 	case n == 0 && calm:
 		m.solved(slotInstance, sites.InstanceConflictEnded, "Nobody else has changed what is written to "+m.title()+" for an hour.")

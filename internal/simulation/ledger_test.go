@@ -1,0 +1,272 @@
+package simulation
+
+import (
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dnsteer/dnsteer/internal/app"
+	"github.com/dnsteer/dnsteer/internal/engine"
+	"github.com/dnsteer/dnsteer/internal/store"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// ledger keeps by itself what was observed, decided, stored and served, and
+// holds each against what must hold at all times. It shares no code with the
+// rules.
+type ledger struct {
+	w *world
+
+	mu   sync.Mutex
+	seen map[sites.Subject][]observation
+	// epoch is the end of the last time in which the controller was blind.
+	epoch time.Duration
+	// answers are what each site serves now, and was served lately.
+	answers map[string][]netip.Addr
+	lately  map[string][]served
+	// settledAnswers are the answers when everything was last stored.
+	before   map[string][]netip.Addr
+	compare  bool
+	disabled map[string]bool
+	drilled  map[string]time.Duration
+	events   map[uint64]sites.Event // acknowledged by the store
+	last     uint64
+	outAt    map[string]time.Duration // when a node was last taken out
+	isolated bool                     // the controller says so
+	started  time.Duration
+	quiet    bool // nothing may happen now
+	changed  bool // by a reload
+	turns    int
+	outages  int
+	moves    int
+	commits  int
+}
+
+// observation is what came of one probe.
+type observation struct {
+	start, finish time.Duration
+	up            bool
+}
+
+type served struct {
+	at   time.Duration
+	list []netip.Addr
+}
+
+func newLedger(w *world) *ledger {
+	return &ledger{
+		w: w, seen: map[sites.Subject][]observation{}, answers: map[string][]netip.Addr{}, lately: map[string][]served{},
+		disabled: map[string]bool{}, drilled: map[string]time.Duration{}, events: map[uint64]sites.Event{},
+		outAt: map[string]time.Duration{},
+	}
+}
+
+// begins is told of a start.
+func (g *ledger) begins(*life) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.epoch = g.w.boot()
+	g.last, g.started = 0, g.epoch
+}
+
+// ends is told of an end, before it begins. What was served must be served again
+// at once after the next start, if the disk had taken it (S2, P9).
+func (g *ledger) ends(_ *life, kill bool) {
+	if kill {
+		g.w.people.excuse()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.before = nil
+	if !g.w.diskTroubled() {
+		g.before = map[string][]netip.Addr{}
+		for name, list := range g.answers {
+			g.before[name] = list
+		}
+	}
+}
+
+// served holds what is served at once after a start against what was.
+func (g *ledger) served(l *life) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range g.w.plan.sites {
+		name := siteName(i)
+		now := sorted(l.app.Published(name, host))
+		if was, ok := g.before[name]; ok && !slices.Equal(was, now) {
+			g.w.fault("P9, S2: %s was answered %v before the restart and is %v after it", name, was, now)
+		}
+	}
+}
+
+// reloading is told before a reload: nodes may come and go with it (A7).
+func (g *ledger) reloading() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.changed = true
+}
+
+// observed is told what came of it.
+func (g *ledger) observed(l *life, s sites.Subject, start, finish time.Duration, c sites.Check) {
+	if l.ending() || c.Outcome != sites.Up && c.Outcome != sites.Down {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	list := append(g.seen[s], observation{start, finish, c.Outcome == sites.Up})
+	slices.SortStableFunc(list[max(0, len(list)-8):], func(a, b observation) int { return int(a.start - b.start) })
+	if len(list) > 400 {
+		list = slices.Clone(list[200:])
+	}
+	g.seen[s] = list
+}
+
+// committed is told of what the store has acknowledged (S1).
+func (g *ledger) committed(b store.Batch) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.commits++
+	for _, e := range b.Events {
+		if old, ok := g.events[e.ID]; ok && (old.Kind != e.Kind || old.Text != e.Text) {
+			g.w.fault("S1: event %d was stored as %s and then as %s", e.ID, old.Kind, e.Kind)
+		}
+		g.events[e.ID] = e
+	}
+}
+
+// turned holds a turn of the loop against the rules. It is called in the loop's
+// goroutine.
+func (g *ledger) turned(l *life, a *app.App, now sites.Instant, t engine.Turn) {
+	if l.ending() {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.turns++
+	if t.Blind {
+		g.epoch = now.Boot
+	}
+	m := a.Machine()
+	ids := make([]uint64, len(t.Events)) // in a turn they are ordered by sites
+	for i := range t.Events {
+		ids[i] = t.Events[i].ID
+		g.event(&t.Events[i], now)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		if g.last != 0 && id != g.last+1 {
+			g.w.fault("event %d comes after %d", id, g.last)
+		}
+		g.last = id
+	}
+	if t.Subjects || t.Reply != nil || len(t.Stored) > 0 {
+		for i, s := range g.w.plan.sites {
+			for j := range s.nodes {
+				name := siteName(i) + "/" + nodeName(j)
+				word, _ := m.NodeWord(name)
+				g.disabled[name] = word == sites.WordDisabled
+			}
+		}
+	}
+	for _, run := range t.Runs {
+		if s := run.Subject; s.Node != "" && g.disabled[s.Site+"/"+s.Node] {
+			g.w.fault("P4: %s is disabled and probed", s)
+		}
+	}
+	// The first turn of a start comes before its answers are in place.
+	if len(t.Touched) == 0 || !l.ready {
+		l.ready = true
+		return
+	}
+	for _, id := range t.Touched {
+		g.answer(a, m, id, now)
+	}
+	g.changed = false
+}
+
+// answer holds what a site's clients get now against what they got, and against
+// what the rules say.
+func (g *ledger) answer(a *app.App, m *sites.Machine, id sites.PoolID, now sites.Instant) {
+	name := siteName(id.Site)
+	list := sorted(a.Published(name, host))
+	decided := m.Answer(id)
+	if want := sorted(slices.Concat(decided.IPv4, decided.IPv6)); !slices.Equal(list, want) {
+		g.w.fault("%s: the rules say %v, and clients get %v", name, want, list)
+	}
+	if len(list) == 0 {
+		g.w.fault("P2: %s has no answer left", name)
+	}
+	was, known := g.answers[name]
+	g.answers[name] = list
+	if known && slices.Equal(was, list) {
+		return
+	}
+	g.moves++
+	g.w.say("%s answers %v (%v)", name, list, decided.Source)
+	g.lately[name] = append(g.lately[name][max(0, len(g.lately[name])-50):], served{now.Boot, list})
+	for _, addr := range list {
+		if slices.Contains(was, addr) {
+			continue
+		}
+		if known && decided.Source == sites.Own && !g.changed && g.better(m, id.Site) {
+			g.enters(id.Site, addr)
+		}
+	}
+}
+
+// better says whether a node of a site answers that no operator has taken out:
+// else what fails is all that is left.
+func (g *ledger) better(m *sites.Machine, site int) bool {
+	for s, list := range g.seen {
+		if s.Site != siteName(site) || s.Node == "" || len(list) == 0 || !list[len(list)-1].up {
+			continue
+		}
+		if word, _ := m.NodeWord(s.Site + "/" + s.Node); word != sites.WordMaintenance && word != sites.WordDisabled {
+			return true
+		}
+	}
+	return false
+}
+
+// enters holds P3: what enters an answer has answered its last probe.
+func (g *ledger) enters(site int, addr netip.Addr) {
+	for s, list := range g.seen {
+		if s.Addr == addr && s.Site == siteName(site) && s.Node != "" && len(list) > 0 && !list[len(list)-1].up {
+			g.w.fault("P3: %s enters the answer of %s, and its last probe failed", s, siteName(site))
+		}
+	}
+}
+
+// event holds what is said against the evidence.
+func (g *ledger) event(e *sites.Event, now sites.Instant) {
+	g.w.say("event %d %s %s: %s", e.ID, e.Kind, e.Subject(), e.Text)
+	if g.quiet {
+		g.w.fault("P5: nothing happens, and it says %s %s: %s", e.Kind, e.Subject(), e.Text)
+	}
+	switch {
+	case e.Kind == sites.DrillStarted, e.Drill:
+		g.drilled[e.Site+"/"+e.Node] = now.Boot + 2*time.Hour
+	case e.Kind == sites.FailoverOutage:
+		g.outages++
+		g.outAt[e.Site+"/"+e.Node] = now.Boot
+		if now.Boot >= g.drilled[e.Site+"/"+e.Node] {
+			if why := g.unproven(e.Site, e.Node, now.Boot); why != "" {
+				g.w.fault("P1: %s/%s was taken out: %s", e.Site, e.Node, why)
+			}
+		}
+	}
+	switch e.Kind {
+	case sites.ControllerIsolated:
+		g.isolated = true
+	case sites.ControllerReconnected:
+		g.isolated = false
+	default:
+	}
+}
+
+func sorted(list []netip.Addr) []netip.Addr {
+	list = slices.Clone(list)
+	slices.SortFunc(list, netip.Addr.Compare)
+	return list
+}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package simulation
+
+// usualDays are played where nothing else is said.
+const usualDays = 60

@@ -1,0 +1,86 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/dnsteer/dnsteer/internal/alert"
+)
+
+// people get the alerts.
+type people struct {
+	w *world
+
+	mu sync.Mutex
+	// seen counts how often a message came, by its ID; told has the events that
+	// messages named. excuses counts what excuses a double.
+	seen    map[string]int
+	told    map[uint64]bool
+	excuses int
+}
+
+// receiver is the channel for one life of the controller.
+type receiver struct {
+	p    *people
+	life *life
+}
+
+// Send takes a message, unless the world says otherwise.
+func (r *receiver) Send(ctx context.Context, m *alert.Message, _ alert.Dialogue) error {
+	w := r.p.w
+	if err := sleep(ctx, 50*time.Millisecond+time.Duration(hash(uint64(w.since()), 3)%20_000_000)); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	now := time.Since(w.began)
+	bad, how := now < w.mailBad || now < w.cut, w.mailMode
+	w.mu.Unlock()
+	switch {
+	case r.life.dead():
+		return errGone
+	case bad && how%3 == 0:
+		return errors.New("connection refused")
+	case bad && how%3 == 1:
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	w.people.take(m, bad)
+	if bad {
+		return errReset // it was taken, and the reply is lost
+	}
+	return nil
+}
+
+func (p *people) take(m *alert.Message, lost bool) {
+	p.w.say("message %s: %s", m.ID, m.Subject)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen[m.ID]++
+	if p.seen[m.ID] > 1 {
+		p.excuses--
+	}
+	if lost {
+		p.excuses++
+	}
+	for _, e := range m.Events {
+		p.told[e.ID] = true
+	}
+	if p.excuses < 0 {
+		p.w.fault("message %s came %d times, and nothing had failed: %s", m.ID, p.seen[m.ID], m.Subject)
+	}
+}
+
+// excuse allows one more double: what was sent may not have been stored.
+func (p *people) excuse() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.excuses++
+}
+
+func (p *people) knows(event uint64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.told[event]
+}
