@@ -9,11 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
-
-// sourcesDate is the date of the test's releases.
-var sourcesDate = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
 // packages are what the test's releases consist of.
 type packages struct{ older, newer, rpm string }
@@ -71,13 +67,6 @@ func read(t *testing.T, path string) []byte {
 		t.Fatal(err)
 	}
 	return data
-}
-
-func writeFile(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // edited is a configuration as an operator writes it: port 53, and a node that

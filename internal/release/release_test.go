@@ -19,6 +19,16 @@ import (
 // top is the folder of the sources.
 var top = filepath.Join("..", "..")
 
+// sourcesDate is the date of the test's releases.
+var sourcesDate = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func source(t *testing.T, elements ...string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(append([]string{top}, elements...)...))
@@ -42,6 +52,39 @@ func TestSemantic(t *testing.T) {
 		if got := semantic(in, date); got != want {
 			t.Errorf("%s becomes %s, want %s", in, got, want)
 		}
+	}
+}
+
+// A tool of make's that is older than its module would make other packages than
+// the sources say.
+func TestCurrentTool(t *testing.T) {
+	dir := t.TempDir()
+	r := release{tools: filepath.Join(dir, ".tools")}
+	tool := filepath.Join(r.tools, "nfpm")
+	if r.current(tool) {
+		t.Error("one that is not there is taken")
+	}
+	module := filepath.Join(dir, "tools", "nfpm")
+	for _, folder := range []string{r.tools, module} {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{tool, filepath.Join(module, "go.mod"), filepath.Join(module, "go.sum")} {
+		writeFile(t, path, "")
+		if err := os.Chtimes(path, sourcesDate, sourcesDate); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !r.current(tool) {
+		t.Error("one that is as new as its module is built again")
+	}
+	later := sourcesDate.Add(time.Hour)
+	if err := os.Chtimes(filepath.Join(module, "go.sum"), later, later); err != nil {
+		t.Fatal(err)
+	}
+	if r.current(tool) {
+		t.Error("one that is older than its module is taken")
 	}
 }
 
