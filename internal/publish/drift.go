@@ -137,5 +137,5 @@ func (m *member) conflicts(p *providers.Plan) {
 		m.solved(slotConflict, sites.DriftRepaired, "Nobody else's records stand in the way on "+m.title()+" any more.")
 		return
 	}
-	m.problem(slotConflict, sites.Warning, m.title()+": "+listed(lines), true)
+	m.problem(slotConflict, sites.Warning, m.title()+": "+sentences(lines), true)
 }

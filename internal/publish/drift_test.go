@@ -86,6 +86,20 @@ func TestAConflictIsTold(t *testing.T) {
 	})
 }
 
+// What stands in the way of two names would be one sentence with a full stop in it.
+func TestConflictsAreSentences(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.d.insert(providers.Entry{Record: providers.Record{Name: "app", Addr: alien}})
+		w.d.insert(providers.Entry{Record: providers.Record{Name: "www", Addr: alien}})
+		w.p.Want("router", names("app", a1, "www", a1))
+		sleep(time.Minute)
+		text := w.last().Text
+		if !strings.Contains(text, "\"dnsteer target adopt\". www A has no failover there") {
+			t.Error(text)
+		}
+	})
+}
+
 // A conflict would be told to be over because our answer happens to be what
 // somebody else has there, and come again with the next move.
 func TestAConflictLastsAsLongAsTheRecord(t *testing.T) {

@@ -88,11 +88,21 @@ func (m *member) stays(desired Desired) (list []string) {
 	return list
 }
 
+// most is how much of a list people are told.
+const most = 5
+
 // listed writes a list for people, the first of it.
 func listed(list []string) string {
-	const most = 5
 	if len(list) > most {
 		return strings.Join(list[:most], ", ") + fmt.Sprintf(" and %d more", len(list)-most)
 	}
 	return strings.Join(list, ", ")
+}
+
+// sentences writes sentences for people, the first of them.
+func sentences(list []string) string {
+	if len(list) > most {
+		return strings.Join(list[:most], " ") + fmt.Sprintf(" And so on: %d more.", len(list)-most)
+	}
+	return strings.Join(list, " ")
 }
