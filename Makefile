@@ -25,12 +25,13 @@ PKG       ?= ./...
 BENCH     ?= .
 BENCHTIME ?= 1s
 FUZZTIME  ?= 30s
+ONLY      ?=
 
 .DEFAULT_GOAL := help
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 	@echo
 	@echo "  PKG=$(PKG) BENCH=$(BENCH) BENCHTIME=$(BENCHTIME) FUZZTIME=$(FUZZTIME) narrow or widen test, bench, fuzz and cover."
 
@@ -39,7 +40,7 @@ build: ## bin/dnsteer, one static binary
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/dnsteer ./cmd/dnsteer
 
 .PHONY: check
-check: format vet lint tidy rules vulnerabilities ## everything that is judged without running the program
+check: format vet systems lint tidy rules vulnerabilities ## everything that is judged without running the program
 	@echo "check: nothing found"
 
 .PHONY: test
@@ -74,6 +75,16 @@ screenshots: ## pictures of every screen of the dashboard, phone and desktop, li
 	@.ci/packages
 	go test -count=1 ./cmd/dnsteer/demo -run '^TestScreens$$' -args -pictures $(CURDIR)/bin/screenshots
 
+.PHONY: package
+package: ## what a release has, in dist: archives, deb, rpm, SBOMs, checksums; ONLY=linux/amd64 for one system
+	@go run ./internal/release -version '$(VERSION)' -date '$(DATE)' -only '$(ONLY)' all
+	@ls -l dist
+
+.PHONY: package-test
+package-test: ## the packages' life on a machine, told step by step; fails where a step of it cannot be tested
+	@.ci/packages
+	go test -count=1 -v ./internal/release -run '^TestPackages$$' -args -everything
+
 .PHONY: fuzz
 fuzz: ## every fuzz target, for FUZZTIME each
 	@.ci/fuzz $(FUZZTIME)
@@ -106,6 +117,11 @@ fmt: $(TOOLS) ## format the sources
 vet:
 	go vet ./...
 
+# The sources that differ by system, and their tests, are there for all of them.
+.PHONY: systems
+systems:
+	@go run ./internal/systems
+
 .PHONY: lint
 lint: $(TOOLS) ## golangci-lint with .golangci.yml
 	.tools/golangci-lint run ./...
@@ -123,10 +139,11 @@ vulnerabilities: $(TOOLS)
 	@.ci/vulnerabilities .tools/govulncheck
 
 # The tools have a module of their own, so that go.mod stays the product's.
-$(TOOLS): tools/go.mod tools/go.sum
+$(TOOLS): tools/go.mod tools/go.sum tools/nfpm/go.mod tools/nfpm/go.sum
 	@rm -rf .tools && mkdir -p .tools
-	@echo "building golangci-lint, gofumpt and govulncheck: minutes the first time"
+	@echo "building golangci-lint, gofumpt, govulncheck and nfpm: minutes the first time"
 	@cd tools && go build -trimpath -o ../.tools/ tool
+	@cd tools/nfpm && go build -trimpath -o ../../.tools/ tool
 	@touch $@
 
 .PHONY: clean

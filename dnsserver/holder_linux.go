@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,24 +18,42 @@ import (
 // tcpListen is a listening socket's state in /proc/net/tcp.
 const tcpListen = "0A"
 
-// portHolder says which program has a port, as far as /proc tells.
-func portHolder(transport string, addr netip.AddrPort) string {
-	var inode string
+// boundSocket is a row of one of the /proc/net tables.
+type boundSocket struct {
+	local netip.AddrPort
+	uid   string
+	inode string // "" in a row that was not found
+}
+
+// portHolder says which program has a port, as far as /proc tells: the process
+// where its descriptors may be read, else at least its user.
+func portHolder(transport string, addr netip.AddrPort) holder {
+	var s boundSocket
 	for _, family := range []string{"", "6"} {
 		b, err := os.ReadFile("/proc/net/" + transport + family)
 		if err != nil {
 			continue
 		}
-		if inode = socketInode(b, transport == "tcp", addr); inode != "" {
+		if s = findSocket(b, transport == "tcp", addr); s.inode != "" {
 			break
 		}
 	}
-	if inode == "" {
-		return anotherProgram
+	if s.inode == "" {
+		return holder{}
 	}
+	h := holder{who: ownerOf(s.inode), at: s.local}
+	if h.who == "" {
+		h.who = "a program of user " + userName(s.uid)
+	}
+	return h
+}
+
+// ownerOf names the process that has a socket, "" where its descriptors may not
+// be read.
+func ownerOf(inode string) string {
 	fds, err := filepath.Glob("/proc/[0-9]*/fd/*")
 	if err != nil {
-		return anotherProgram
+		return ""
 	}
 	for _, fd := range fds {
 		link, err := os.Readlink(fd)
@@ -48,13 +67,21 @@ func portHolder(transport string, addr netip.AddrPort) string {
 		}
 		return fmt.Sprintf("%s (process %s)", bytes.TrimSpace(name), pid)
 	}
-	return anotherProgram
+	return ""
 }
 
-// socketInode looks a socket up in one of the /proc/net tables: one that is
+// userName gives the name of a user, or the number where it has none here.
+func userName(uid string) string {
+	if u, err := user.LookupId(uid); err == nil {
+		return u.Username
+	}
+	return uid
+}
+
+// findSocket looks a socket up in one of the /proc/net tables: one that is
 // bound to the address, or to the wildcard, or, when the address is the
 // wildcard, to any.
-func socketInode(table []byte, listening bool, addr netip.AddrPort) string {
+func findSocket(table []byte, listening bool, addr netip.AddrPort) boundSocket {
 	lines := bufio.NewScanner(bytes.NewReader(table))
 	for lines.Scan() {
 		f := strings.Fields(lines.Text())
@@ -66,10 +93,10 @@ func socketInode(table []byte, listening bool, addr netip.AddrPort) string {
 			continue
 		}
 		if a := local.Addr(); a == addr.Addr() || a.IsUnspecified() || addr.Addr().IsUnspecified() {
-			return f[9]
+			return boundSocket{local: local, uid: f[7], inode: f[9]}
 		}
 	}
-	return ""
+	return boundSocket{}
 }
 
 // procAddr reads an address of /proc/net: hexadecimal, in words of 4 octets in

@@ -262,14 +262,12 @@ func family(a netip.AddrPort) string {
 	return "6"
 }
 
-// anotherProgram holds a port when nobody knows which one does.
-const anotherProgram = "another program"
-
 // listenError says what is in the way and what can be done.
 func listenError(transport string, addr netip.AddrPort, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("listen on %s over %s: the port is taken by %s: choose another port in dns.listen, or stop that program: %w", addr, transport, portHolder(transport, addr), err)
+		h := portHolder(transport, addr)
+		return fmt.Errorf("listen on %s over %s: the port is taken by %s: %s: %w", addr, transport, h.words(addr.Port()), h.waysOut(addr), err)
 	case errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("listen on %s over %s: ports below 1024 need the capability CAP_NET_BIND_SERVICE: grant it or choose a higher port in dns.listen: %w", addr, transport, err)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):

@@ -155,7 +155,7 @@ func TestPortTaken(t *testing.T) {
 					t.Errorf("error %q does not name %s", err, want)
 				}
 			}
-			if !strings.Contains(err.Error(), "choose another port in dns.listen, or stop that program") {
+			if !strings.Contains(err.Error(), "choose another address or port in dns.listen, or stop that program") {
 				t.Errorf("error %q names no way out", err)
 			}
 		})

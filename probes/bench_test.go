@@ -1,10 +1,10 @@
+//go:build unix
+
 package probes
 
 import (
 	"bufio"
-	"fmt"
 	"log/slog"
-	"net"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -20,31 +20,6 @@ import (
 
 	"github.com/dnsteer/dnsteer/sites"
 )
-
-// acceptorEnv makes the test binary serve as the nodes of a benchmark, in a
-// process of their own so that they do not count.
-const acceptorEnv = "DNSTEER_TEST_ACCEPTOR"
-
-// acceptor accepts on every loopback address until its standard input ends.
-func acceptor() {
-	l, err := net.Listen("tcp4", "0.0.0.0:0")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(l.Addr().(*net.TCPAddr).Port)
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_ = c.Close()
-		}
-	}()
-	_, _ = os.Stdin.Read(make([]byte, 1))
-	_ = l.Close()
-}
 
 func startAcceptor(b *testing.B) (port int) {
 	b.Helper()

@@ -1,3 +1,5 @@
+//go:build unix
+
 package probes
 
 import (
@@ -13,48 +15,6 @@ import (
 
 	"github.com/dnsteer/dnsteer/sites"
 )
-
-// listen serves connections on loopback until the test ends.
-func listen(t *testing.T, serve func(net.Conn)) (port int) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	conns := make(chan net.Conn, 100)
-	go func() {
-		defer close(done)
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conns <- c
-			go serve(c)
-		}
-	}()
-	t.Cleanup(func() {
-		_ = l.Close()
-		<-done
-		close(conns)
-		for c := range conns {
-			_ = c.Close()
-		}
-	})
-	return l.Addr().(*net.TCPAddr).Port
-}
-
-// closedPort gives a port on which nothing listens.
-func closedPort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
 
 // A node that accepts would be taken out, or one that does not left in.
 func TestTCP(t *testing.T) {

@@ -1,34 +1,14 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
-
-// described are the commands that are documented, each before those below it:
-// all but help.
-func described() (list []*cobra.Command) {
-	c := &commands{Env: Env{LookupEnv: func(string) (string, bool) { return "", false }}}
-	for _, cmd := range c.root().Commands() {
-		list = append(append(list, cmd), cmd.Commands()...)
-	}
-	return list
-}
-
-// groupOf is the group of a command, or of the one above it.
-func groupOf(cmd *cobra.Command) string {
-	if cmd.GroupID == "" && cmd.Parent().HasParent() {
-		return cmd.Parent().GroupID
-	}
-	return cmd.GroupID
-}
 
 func golden(t *testing.T, path, got string) {
 	t.Helper()
@@ -90,56 +70,5 @@ func TestEverythingIsDescribed(t *testing.T) {
 
 // The reference in the documents would speak of another program.
 func TestReference(t *testing.T) {
-	golden(t, filepath.Join("..", "..", "docs", "commands.md"), reference())
-}
-
-// reference gives docs/commands.md.
-func reference() string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	c := &commands{Env: Env{LookupEnv: func(string) (string, bool) { return "", false }}}
-	root := c.root()
-	p("# Commands\n\nMade from the commands themselves: `dnsteer COMMAND --help` says the same.\n")
-	p("The commands that ask the running controller, or tell it something, talk to it over")
-	p("the socket `dnsteer.sock` in the folder `state.path` of the configuration. Whoever may")
-	p("connect to it (its owner and its group) may do everything. With `--url` they talk to the")
-	p("[HTTP listener](http.md), with a token. Data is written to the standard output, messages")
-	p("to the standard error.\n")
-	p("| exit code | meaning |\n|---|---|\n| 0 | done |\n| 1 | failed or refused |\n| 2 | wrong use |\n| 3 | configuration invalid |\n| 4 | unhealthy |\n")
-	p("Flags of all commands:\n\n```text\n%s```\n", root.PersistentFlags().FlagUsagesWrapped(width))
-	for _, g := range root.Groups() {
-		p("## %s\n", strings.TrimSuffix(g.Title, ":"))
-		for _, cmd := range described() {
-			if groupOf(cmd) == g.ID {
-				b.WriteString(section(cmd))
-			}
-		}
-	}
-	p("## And\n")
-	for _, cmd := range described() {
-		if groupOf(cmd) == "" {
-			b.WriteString(section(cmd))
-		}
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func section(cmd *cobra.Command) string {
-	var b strings.Builder
-	text := cmd.Long
-	if text == "" {
-		text = cmd.Short + "."
-	}
-	fmt.Fprintf(&b, "### %s\n\n%s\n\n```text\n%s\n```\n\n", cmd.CommandPath(), text, cmd.UseLine())
-	if flags := cmd.LocalNonPersistentFlags(); flags.HasFlags() {
-		fmt.Fprintf(&b, "```text\n%s```\n\n", flags.FlagUsagesWrapped(width))
-	}
-	if cmd.Example != "" {
-		fmt.Fprintf(&b, "```console\n")
-		for line := range strings.Lines(cmd.Example) {
-			fmt.Fprintf(&b, "$ %s\n", strings.TrimSpace(line))
-		}
-		fmt.Fprintf(&b, "```\n\n")
-	}
-	return b.String()
+	golden(t, filepath.Join("..", "..", "docs", "commands.md"), Reference())
 }

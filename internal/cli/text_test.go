@@ -157,11 +157,14 @@ func TestExamplesAreTaken(t *testing.T) {
 		Demo:  func(context.Context, DemoOptions) error { return nil },
 	}
 	tried := 0
+	dir := t.TempDir()
+	t.Chdir(dir) // what they write goes there
 	for _, cmd := range described() {
 		for line := range strings.Lines(cmd.Example) {
 			messages := &strings.Builder{}
 			env.Err = messages
 			line, _, _ = strings.Cut(line, ">")
+			line = strings.ReplaceAll(line, "/etc/dnsteer", dir)
 			args := words(strings.TrimSpace(line))
 			if g := groupOf(cmd); g != "run" && g != "try" && g != "" {
 				args = append(args, "--socket", "/nowhere/dnsteer.sock")

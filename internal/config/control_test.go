@@ -42,7 +42,7 @@ func TestStatePath(t *testing.T) {
 func TestEncode(t *testing.T) {
 	type inner struct {
 		Text  string  `json:"text"`
-		Count int     `json:"count"`
+		Count int64   `json:"count"`
 		Share float64 `json:"share"`
 	}
 	in := struct {

@@ -2,10 +2,14 @@
 // given, with the licence that each is under, and fails when one is not
 // compatible with our own (Apache-2.0). What only tests import is not linked
 // and not listed.
+//
+// With -texts it writes the licences themselves, of all systems; with -sbom it
+// writes the CycloneDX SBOM of a binary that was built from these sources.
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -13,16 +17,37 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Stdout, os.Args[1:]); err != nil {
+	withTexts := flag.Bool("texts", false, "write the licences themselves")
+	binary := flag.String("sbom", "", "write the SBOM of this `binary`")
+	version := flag.String("version", "dev", "version of the binary, for its SBOM")
+	date := flag.String("date", "", "when it was built, for its SBOM, as RFC 3339 has it")
+	flag.Parse()
+	if err := command(context.Background(), *withTexts, *binary, *version, *date); err != nil {
 		fmt.Fprintln(os.Stderr, "licenses:", err)
 		os.Exit(1)
+	}
+}
+
+func command(ctx context.Context, withTexts bool, binary, version, date string) error {
+	switch {
+	case binary != "":
+		out, err := bill(ctx, binary, version, date)
+		if err != nil {
+			return err
+		}
+		_, err = os.Stdout.Write(out)
+		return err
+	case withTexts:
+		return texts(ctx, os.Stdout, flag.Args())
+	default:
+		return run(ctx, os.Stdout, flag.Args())
 	}
 }
 
 // run writes the table and gives an error for the first module that must not be
 // linked, after all of them are written.
 func run(ctx context.Context, out io.Writer, packages []string) error {
-	modules, err := linked(ctx, packages)
+	modules, err := linked(ctx, nil, packages)
 	if err != nil {
 		return err
 	}

@@ -29,9 +29,10 @@ type module struct {
 const std = "std"
 
 // linked gives the modules of other people that the packages are built from,
-// by path, the standard library first.
-func linked(ctx context.Context, packages []string) ([]module, error) {
-	out, err := goCommand(ctx, append([]string{"list", "-deps", "-json=Module,Standard"}, packages...)...)
+// by path, the standard library first. env, such as "GOOS=freebsd", is added to
+// the environment.
+func linked(ctx context.Context, env, packages []string) ([]module, error) {
+	out, err := goCommand(ctx, env, append([]string{"list", "-deps", "-json=Module,Standard"}, packages...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -55,17 +56,18 @@ func linked(ctx context.Context, packages []string) ([]module, error) {
 			found[m.Path] = *m
 		}
 	}
-	env, err := goCommand(ctx, "env", "GOROOT", "GOVERSION")
+	installed, err := goCommand(ctx, nil, "env", "GOROOT", "GOVERSION")
 	if err != nil {
 		return nil, err
 	}
-	goroot, version, _ := strings.Cut(strings.TrimSpace(string(env)), "\n")
+	goroot, version, _ := strings.Cut(strings.TrimSpace(string(installed)), "\n")
 	modules := slices.SortedFunc(maps.Values(found), func(a, b module) int { return cmp.Compare(a.Path, b.Path) })
 	return slices.Insert(modules, 0, module{Path: std, Version: version, Dir: goroot}), nil
 }
 
-func goCommand(ctx context.Context, args ...string) ([]byte, error) {
+func goCommand(ctx context.Context, env []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Env = append(os.Environ(), env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -81,22 +83,19 @@ var licenceName = regexp.MustCompile(`(?i)^((un)?licen[cs]e|copying)([.-].*)?$`)
 // licences gives the kinds of all licence files at the top of the module.
 // A file that is of no known kind is an error, even beside one that is.
 func (m module) licences() ([]kind, error) {
-	entries, err := os.ReadDir(m.Dir)
+	names, err := m.licenceFiles()
 	if err != nil {
-		return nil, fmt.Errorf("look for the licence of %s: %w", m.Path, err)
+		return nil, err
 	}
 	var kinds []kind
-	for _, e := range entries {
-		if e.IsDir() || filepath.Ext(e.Name()) == ".go" || !licenceName.MatchString(e.Name()) {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(m.Dir, e.Name()))
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(m.Dir, name))
 		if err != nil {
 			return nil, fmt.Errorf("read the licence of %s: %w", m.Path, err)
 		}
 		found := kindsOf(string(text))
 		if len(found) == 0 {
-			return kinds, fmt.Errorf("%s is of no kind that is known", e.Name())
+			return kinds, fmt.Errorf("%s is of no kind that is known", name)
 		}
 		for _, k := range found {
 			if !slices.Contains(kinds, k) {
@@ -105,4 +104,19 @@ func (m module) licences() ([]kind, error) {
 		}
 	}
 	return kinds, nil
+}
+
+// licenceFiles gives the names of the licence files at the top of the module.
+func (m module) licenceFiles() ([]string, error) {
+	entries, err := os.ReadDir(m.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("look for the licence of %s: %w", m.Path, err)
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && filepath.Ext(e.Name()) != ".go" && licenceName.MatchString(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
 }
