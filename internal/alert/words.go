@@ -71,7 +71,7 @@ func siteWords(k sites.Kind) (words, bool) {
 	switch k {
 	case sites.SiteDown:
 		w.head = "{name} cannot be seen"
-		w.alone = "The DNS answers of the site were not changed: as long as nothing there answers, nothing proves that it is not the line."
+		w.alone = "The DNS answers of the site were not changed: without a right answer from its resolver, nothing proves that it is not the line."
 	case sites.ResolverDown:
 		w.head = "The resolver of {name} does not answer as it should: failover of this site is suspended"
 		w.alone = "No node of the site is taken out while its resolver does not answer as it should: there is no proof that the line works."
