@@ -86,7 +86,7 @@ func TestMutantsApply(t *testing.T) {
 }
 
 // caught finds what a run that failed has said first.
-var caught = regexp.MustCompile(`seed (\d+) \(.*\): (.*)`)
+var caught = regexp.MustCompile(`seed (\d+) \([^)]*\): (.*)`)
 
 // If this fails, there is a bug that the simulation does not see. It compiles the
 // program once for each, so it runs where DNSTEER_MUTANTS is set: to 1 for all,
