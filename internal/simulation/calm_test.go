@@ -42,7 +42,13 @@ func (w *world) endHolds() {
 		w.command(sites.Command{Verb: sites.Resume, Site: siteName(i)})
 		if s.target { // it may have refused the password too often
 			name := fmt.Sprintf("t%d", i)
-			if reply, err := w.life.app.Operate(context.Background(), api.TargetRequest{Verb: api.TargetEnable, Target: name}); err != nil || reply.Refused {
+			enable := api.TargetRequest{Verb: api.TargetEnable, Target: name}
+			reply, err := w.life.app.Operate(context.Background(), enable)
+			if err == nil && reply.Refused { // a disk that has failed is tried again within half a minute
+				time.Sleep(time.Minute)
+				reply, err = w.life.app.Operate(context.Background(), enable)
+			}
+			if err != nil || reply.Refused {
 				w.fault("enable %s: %v %v", name, reply, err)
 			}
 		}
