@@ -61,6 +61,7 @@ func rows() (list []row) {
 	add(node, sites.ProbeNeverUp, sites.ProbeRecovered)
 	add(node, sites.ProbeFailed, sites.ProbeRecovered)
 	add(node, sites.ProbeStale, sites.ProbeFresh)
+	add(node, sites.Unjudged, sites.Judged)
 	add(site, sites.SiteDown, sites.SiteUp)
 	add(site, sites.ResolverDown, sites.ResolverUp)
 	add(sites.Event{}, sites.ControllerIsolated, sites.ControllerReconnected)
@@ -77,6 +78,7 @@ func rows() (list []row) {
 	add(node, sites.CertificateExpiring, sites.CertificateRenewed)
 	add(sites.Event{}, sites.ConfigRejected, sites.ConfigReloaded)
 	add(sites.Event{}, sites.StoreFailed, sites.StoreRecovered)
+	add(sites.Event{}, sites.KeyReplaced, "")
 	add(target, sites.Drift, sites.DriftRepaired)
 	push := target
 	push.Severity = sites.Critical
