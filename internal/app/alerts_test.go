@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/mail"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -131,7 +132,13 @@ func TestAlertsArrive(t *testing.T) {
 	both := func(phase alert.Phase) func() bool {
 		return func() bool { m, c := box.got(out, phase); return m == 1 && c == 1 }
 	}
+	// What has arrived is sent again after a stop before the reply was read.
+	taken := func() bool {
+		st, err := r.Alerts(t.Context())
+		return err == nil && !slices.ContainsFunc(st.Channels, func(c alert.ChannelStatus) bool { return c.Queued > 0 })
+	}
 	r.until("the outage is told by both", both(alert.Firing))
+	r.until("both know", taken)
 	if err := r.stopped(); err != nil {
 		t.Fatal(err)
 	}
@@ -143,6 +150,7 @@ func TestAlertsArrive(t *testing.T) {
 	node.on(t)
 	r.await("failover_failback berlin/a")
 	r.until("its end is told by both", both(alert.Resolved))
+	r.until("both know", taken)
 	if err := r.stopped(); err != nil {
 		t.Fatal(err)
 	}

@@ -87,6 +87,9 @@ type App struct {
 	pulse    *pulse
 	// beside has the goroutines that end with life.
 	beside sync.WaitGroup
+	// alerting has that of the alerts, which is waited for before the last changes are
+	// stored.
+	alerting sync.WaitGroup
 
 	cfg       atomic.Pointer[config.Config]
 	reloading sync.Mutex // one reload at a time

@@ -45,10 +45,11 @@ func (a *App) serve(ctx context.Context, found start) error {
 	a.track()
 	a.loop.begin(deciding)
 	cfg := a.cfg.Load()
-	for _, part := range []func(context.Context){a.watch, a.housekeeping, a.guardState, a.keepConfigs, a.watchdog, a.alerts.Run, a.see, a.certificates} {
+	for _, part := range []func(context.Context){a.watch, a.housekeeping, a.guardState, a.keepConfigs, a.watchdog, a.see, a.certificates} {
 		a.beside.Go(func() { part(life) })
 	}
 	a.beside.Go(func() { a.settle(found) })
+	a.alerting.Go(func() { a.alerts.Run(life) })
 	a.log.Info("dnsteer serves", "version", version.Version, "instance", cfg.Instance,
 		"sites", len(cfg.Sites.Sites), "dns", a.names.addresses(), "http", a.web.Addrs(), "socket", a.socket())
 	a.notify(a.opt.Notify.Ready("serving"))
@@ -93,6 +94,10 @@ func (a *App) stop(die, decide func()) error {
 	}
 	if late := <-targets; late != nil {
 		a.log.Warn("a target is left behind", "error", late)
+	}
+	// What was sent is stored with the last changes, or it would be sent again.
+	if late := within(requestsWithin, func(ctx context.Context) error { return finish(ctx, "the alerts", a.alerting.Wait) }); late != nil {
+		a.log.Warn("alerts are left behind", "error", late)
 	}
 	decide()
 	err := within(probesWithin, func(ctx context.Context) error {
