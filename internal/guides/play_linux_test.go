@@ -221,6 +221,21 @@ func (r *reader) serve(s *step) {
 		}
 		return fmt.Sprintf("%s:%d: %s does not serve:\n%s", r.page, s.line, s.command, r.said())
 	})
+	r.acquainted()
+}
+
+// acquainted waits until the controller has met the nodes, as it has long since
+// when something happens to people's. What does not answer yet is not waited for
+// longer.
+func (r *reader) acquainted() {
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	for limit := time.Now().Add(20 * time.Second); time.Now().Before(limit); <-tick.C {
+		out, err := r.at(r.here, "dnsteer", "status", "-o", "json").CombinedOutput()
+		if err == nil && !strings.Contains(string(out), " is new and ") {
+			return
+		}
+	}
 }
 
 // looks says whether a command changes nothing, and is repeated until it prints
