@@ -1,6 +1,7 @@
 package rfc2136
 
 import (
+	"context"
 	"net"
 	"net/netip"
 	"slices"
@@ -32,12 +33,14 @@ func BenchmarkPush(b *testing.B) {
 				start := time.Now()
 				round := providers.Round{Provider: p, Deadline: 10 * time.Second, ListWithin: 10 * time.Second, Input: providers.Input{
 					Desired: []providers.Record{{Name: name, Addr: want, TTL: time.Minute}}, Owned: owned, Traits: Traits,
-				}, Keep: nil}
+				}, Keep: func(_ context.Context, list []providers.Record) error { owned = list; return nil }}
 				out, err := round.Sync(b.Context())
 				if err != nil {
 					b.Fatal(err)
 				}
-				owned = out.Owned
+				if out.Writes == 0 {
+					b.Fatalf("nothing was written: %+v", out.First)
+				}
 				pushed = append(pushed, time.Since(start))
 				for !gives(b, cfg.Server, name, want) {
 				}
