@@ -10,10 +10,14 @@ import (
 	"github.com/miekg/dns"
 	"go.uber.org/goleak"
 
+	"github.com/dnsteer/dnsteer/internal/proptest"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	proptest.Fix()
+	goleak.VerifyTestMain(m)
+}
 
 // lanZone has one of everything that a zone can hold.
 const lanZone = `

@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/dnsteer/dnsteer/internal/proptest"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -17,6 +18,7 @@ func TestMain(m *testing.M) {
 		acceptor()
 		return
 	}
+	proptest.Fix()
 	goleak.VerifyTestMain(m)
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/history"
 	"github.com/dnsteer/dnsteer/internal/online"
+	"github.com/dnsteer/dnsteer/internal/proptest"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -43,6 +44,7 @@ func (m leakFree) Run() int {
 }
 
 func TestMain(m *testing.M) {
+	proptest.Fix()
 	testscript.Main(leakFree{m}, map[string]func(){"dnsteer": func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
