@@ -68,13 +68,7 @@ func disturb(c chooser, w *world, cut time.Duration, fail func(string, ...any)) 
 	w.start(sites.Saved{})
 	settled := c.pick("from the start", 3) == 0
 	if settled {
-		w.until(w.now + 30*time.Second)
-		for _, e := range w.watch.alerts.open {
-			if e.Kind == sites.MovePutOff { // a node that came first serves until the guard lets it go
-				w.until(w.now + time.Minute)
-				break
-			}
-		}
+		w.settle(fail)
 	}
 	w.watch.left = 0
 	for range 1 + c.pick("cuts", 20) {
@@ -105,6 +99,31 @@ func disturb(c chooser, w *world, cut time.Duration, fail func(string, ...any)) 
 		}
 		fail("nothing is wrong any more, and %s %s has not ended", e.Kind, e.Subject())
 	}
+}
+
+// settle waits for a minute in which nothing is told and no move is put off: a
+// node that came first serves until the guard lets it go, and each probe of the
+// node to follow that comes late has the guard begin anew.
+func (w *world) settle(fail func(string, ...any)) {
+	w.until(w.now + 30*time.Second)
+	for range 60 {
+		told := w.watch.told
+		w.until(w.now + time.Minute)
+		if told == w.watch.told && !w.watch.putOff() {
+			return
+		}
+	}
+	fail("everything answers, and there was no minute of an hour in which nothing happened")
+}
+
+// putOff says whether the guard puts off a move.
+func (x *watch) putOff() bool {
+	for _, e := range x.alerts.open {
+		if e.Kind == sites.MovePutOff {
+			return true
+		}
+	}
+	return false
 }
 
 // cutFor cuts a site, all sites or one line for longer than two probe timeouts.
