@@ -15,6 +15,9 @@ const guardEvery = 10 * time.Second
 // be stored, and puts back what it can once there is a folder again: the store
 // writes its file anew, and the commands get their socket.
 func (a *App) guardState(ctx context.Context) {
+	if a.opt.stand != nil {
+		return // nobody removes the folder of a simulated controller
+	}
 	tick := time.NewTicker(guardEvery)
 	defer tick.Stop()
 	for {
@@ -34,8 +37,8 @@ func (a *App) lookAtState() {
 		// A commit finds out what is wrong, and is told of as any that fails.
 		a.loop.post(func() { a.keeper.everything(a.loop.engine.Machine()) })
 	}
-	if _, err := os.Lstat(a.socket()); a.opt.stand != nil || !errors.Is(err, fs.ErrNotExist) {
-		return // a stand has no socket
+	if _, err := os.Lstat(a.socket()); !errors.Is(err, fs.ErrNotExist) {
+		return
 	}
 	if _, err := os.Stat(a.statedir); err != nil {
 		return

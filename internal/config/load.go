@@ -258,7 +258,7 @@ func (l *loader) combine() file {
 }
 
 // everyKey lists where each key of a configuration may stand.
-func everyKey() map[string][]string {
+var everyKey = sync.OnceValue(func() map[string][]string {
 	places := make(map[string][]string)
 	for _, s := range sections() {
 		for _, k := range s.keys {
@@ -268,7 +268,7 @@ func everyKey() map[string][]string {
 		}
 	}
 	return places
-}
+})
 
 // plain says what a file's error was in few words: the path stands before it.
 func plain(err error) string {

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,7 @@ func number(t *testing.T, name string, usual int) int {
 // DNSTEER_DAYS is how many days are played, DNSTEER_SEED the first seed.
 func TestDays(t *testing.T) {
 	days, first := number(t, "DNSTEER_DAYS", usualDays), number(t, "DNSTEER_SEED", 1)
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // a day leaves much behind and holds little
 	var next, lives, turns, moves, outages, commits, messages atomic.Int64
 	t.Run("days", func(t *testing.T) {
 		for worker := range 2 {

@@ -9,7 +9,6 @@ package web
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"embed"
 	"errors"
@@ -65,10 +64,9 @@ type Deps struct {
 // Handler serves the pages.
 type Handler struct {
 	Deps
+	prepared
 	mux    *http.ServeMux
-	pages  map[string]*template.Template
 	assets http.Handler
-	small  map[string][]byte // the assets compressed, by name
 }
 
 // route is one page.
@@ -80,30 +78,11 @@ type route struct {
 
 // New makes the pages. Errors are faults of the templates.
 func New(d Deps) (*Handler, error) {
-	h := &Handler{Deps: d, mux: http.NewServeMux(), pages: make(map[string]*template.Template)}
-	paths, err := assetPaths()
+	p, err := prepare()
 	if err != nil {
 		return nil, err
 	}
-	funcs := helpers(paths)
-	names, err := fs.Glob(files, "templates/*.html")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		page := strings.TrimSuffix(strings.TrimPrefix(name, "templates/"), ".html")
-		if page == "layout" || page == "parts" {
-			continue
-		}
-		t, err := template.New("layout.html").Funcs(funcs).ParseFS(files, "templates/layout.html", "templates/parts.html", name)
-		if err != nil {
-			return nil, fmt.Errorf("read the page %s: %w", page, err)
-		}
-		h.pages[page] = t
-	}
-	if h.small, err = compress(); err != nil {
-		return nil, fmt.Errorf("compress the scripts: %w", err)
-	}
+	h := &Handler{Deps: d, prepared: p, mux: http.NewServeMux()}
 	assets, err := fs.Sub(files, "assets")
 	if err != nil {
 		return nil, err
@@ -169,34 +148,6 @@ func (h *Handler) asset(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Encoding", "gzip")
 	http.ServeContent(w, r, r.URL.Path, time.Time{}, bytes.NewReader(small))
-}
-
-// compress gives the scripts and styles as they travel. Pages, which hold secrets of
-// a session's, are not compressed.
-func compress() (map[string][]byte, error) {
-	small := make(map[string][]byte)
-	for _, kind := range []string{"js", "css"} {
-		names, err := fs.Glob(files, "assets/*."+kind)
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range names {
-			data, err := fs.ReadFile(files, name)
-			if err != nil {
-				return nil, err
-			}
-			var out bytes.Buffer
-			z := gzip.NewWriter(&out)
-			if _, err := z.Write(data); err != nil {
-				return nil, err
-			}
-			if err := z.Close(); err != nil {
-				return nil, err
-			}
-			small[strings.TrimPrefix(name, "assets/")] = out.Bytes()
-		}
-	}
-	return small, nil
 }
 
 // visit is one request for a page.
