@@ -13,6 +13,7 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/connect"
+	"github.com/dnsteer/dnsteer/internal/routersim"
 	"github.com/dnsteer/dnsteer/providers/adguard"
 	"github.com/dnsteer/dnsteer/providers/rfc2136"
 	"github.com/dnsteer/dnsteer/providers/routeros"
@@ -82,7 +83,16 @@ func TestAsk(t *testing.T) {
 			conn.Close()
 		}
 	}()
+	bare, err := routersim.New(routersim.Options{NoCertificate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bare.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer bare.Close()
 	for addr, want := range map[string]string{
+		bare.TLSAddr():                 "set api-ssl certificate=NAME",
 		plain.Listener.Addr().String(): "it does not speak TLS there",
 		silent.Addr().String():         "without a certificate",
 		"10.1.0.1":                     "is not HOST:PORT",

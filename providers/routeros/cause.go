@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -43,7 +44,7 @@ func handshakeError(err error) error {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return permanent(`nobody that is trusted vouches for the certificate: set tls_fingerprint ("dnsteer target pin" shows it) or tls_ca`)
 	}
-	if providers.NoCertificate(err) {
+	if noCertificate(err) {
 		return permanent("the service api-ssl has no certificate: assign one (/ip service set api-ssl certificate=NAME)")
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
@@ -53,6 +54,14 @@ func handshakeError(err error) error {
 		return transient("the connection was closed before TLS began: "+denied+", or TLS is not spoken there", err)
 	}
 	return transient("TLS", err)
+}
+
+// noCertificate says whether the error of a handshake is the refusal of a server
+// that shares no cipher with us, as one does that has no certificate.
+func noCertificate(err error) bool {
+	// The alert's own type is not exported; its text is that of RFC 8446.
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "remote error" && strings.HasSuffix(op.Err.Error(), "handshake failure")
 }
 
 const denied = "the address list of the service does not hold this host, or as many sessions as it allows are open (/ip service print detail)"
