@@ -84,7 +84,7 @@ func (w *world) checkWrite(d *device, x *row, addr netip.Addr) {
 	g := w.ledger
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.isolated {
+	if g.isolated && !g.ordered[siteName(d.site)] {
 		w.fault("E8: the target of %s is written to while the controller is cut off", siteName(d.site))
 	}
 	if !g.wasSeen(siteName(d.site), now) {

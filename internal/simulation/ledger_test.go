@@ -36,13 +36,16 @@ type ledger struct {
 	last     uint64
 	outAt    map[string]time.Duration // when a node was last taken out
 	isolated bool                     // the controller says so
-	started  time.Duration
-	quiet    bool // nothing may happen now
-	changed  bool // by a reload
-	turns    int
-	outages  int
-	moves    int
-	commits  int
+	// ordered are the sites of which an operator has had something moved since: what
+	// is to be there is sent to their targets all the same.
+	ordered map[string]bool
+	started time.Duration
+	quiet   bool // nothing may happen now
+	changed bool // by a reload
+	turns   int
+	outages int
+	moves   int
+	commits int
 }
 
 // observation is what came of one probe.
@@ -61,7 +64,7 @@ func newLedger(w *world) *ledger {
 		w: w, seen: map[sites.Subject][]observation{}, answers: map[string][]netip.Addr{}, lately: map[string][]served{},
 		disabled: map[string]bool{}, drilled: map[string]time.Duration{}, events: map[uint64]sites.Event{},
 		at:    map[uint64]time.Duration{},
-		outAt: map[string]time.Duration{},
+		outAt: map[string]time.Duration{}, ordered: map[string]bool{},
 	}
 }
 
@@ -71,6 +74,7 @@ func (g *ledger) begins(*life) {
 	defer g.mu.Unlock()
 	g.epoch = g.w.boot()
 	g.last, g.started = 0, g.epoch
+	clear(g.ordered) // nobody orders anything of the new process yet
 	if n := len(g.off); n > 0 {
 		g.off[n-1].to = g.w.since()
 	}
@@ -267,11 +271,20 @@ func (g *ledger) event(e *sites.Event, now sites.Instant) {
 	}
 	switch e.Kind {
 	case sites.ControllerIsolated:
-		g.isolated = true
+		g.isolated, g.ordered = true, map[string]bool{}
 	case sites.ControllerReconnected:
 		g.isolated = false
 	default:
 	}
+}
+
+// orders notes whether a site is one of which something was ordered, and gives
+// what was noted before.
+func (g *ledger) orders(site string, now bool) (before bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	before, g.ordered[site] = g.ordered[site], now
+	return before
 }
 
 func sorted(list []netip.Addr) []netip.Addr {

@@ -159,7 +159,11 @@ func (w *world) command(c sites.Command) (reply sites.Reply, ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	c.By, c.Reason = "operator", "a test"
+	had := w.ledger.orders(c.Site, true) // before it: a write may come while it is answered
 	reply, err := w.life.app.Command(ctx, c)
+	if err != nil || reply.Refused {
+		w.ledger.orders(c.Site, had)
+	}
 	if err != nil {
 		w.fault("%s %s/%s: %v", c.Verb, c.Site, c.Node, err)
 		return reply, false

@@ -251,6 +251,9 @@ func (p *prober) resolve(down func(probes.Cause) sites.Check) sites.Check {
 		return sites.Check{Outcome: sites.Up}
 	}
 	got := p.w.resolves(p.site, p.asked.Ask[:len(p.asked.Ask)-1])
+	if p.asked.Tell != nil {
+		p.asked.Tell(got)
+	}
 	if len(got) == 0 || slices.ContainsFunc(got, func(a netip.Addr) bool { return !slices.Contains(p.asked.Expect, a) }) {
 		return down("answer")
 	}
