@@ -107,6 +107,13 @@ func (g *ledger) served(l *life) {
 		if was, ok := g.before[name]; ok && !slices.Equal(was, now) {
 			g.w.fault("P9, S2: %s was answered %v before the restart and is %v after it", name, was, now)
 		}
+		if g.before == nil { // the disk had not taken it: it begins with an older one, or none
+			delete(g.answers, name)
+			if len(now) > 0 {
+				g.answers[name] = now
+				g.lately[name] = append(g.lately[name], served{g.w.boot(), now})
+			}
+		}
 	}
 }
 
