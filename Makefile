@@ -81,9 +81,18 @@ package: ## what a release has, in dist: archives, deb, rpm, SBOMs, checksums; O
 	@ls -l dist
 
 .PHONY: package-test
-package-test: ## the packages' life on a machine, told step by step; fails where a step of it cannot be tested
+package-test: ## the life of packages and image on a machine, told step by step; fails where a step of it cannot be tested
 	@.ci/packages
-	go test -count=1 -v ./internal/release -run '^TestPackages$$' -args -everything
+	go test -count=1 -v ./internal/release -run '^Test(Packages|Image)$$' -args -everything
+
+# podman keeps the health check in that format alone; docker knows no other.
+.PHONY: image
+image: ## the container's image, dnsteer, by podman or docker; needs no registry; ONLY=linux/arm64 for another processor
+	@go run ./internal/release -version '$(VERSION)' -date '$(DATE)' -only '$(ONLY)' image
+	@if command -v podman >/dev/null; then build="podman build --format docker --timestamp $$(date -d '$(DATE)' +%s)"; \
+	elif command -v docker >/dev/null; then build='docker build'; \
+	else echo 'image: neither podman nor docker is here, and one of them builds it' >&2; exit 1; fi; \
+	$$build --platform '$(or $(ONLY),linux/$(shell go env GOARCH))' -f deploy/Containerfile -t dnsteer bin/image
 
 .PHONY: fuzz
 fuzz: ## every fuzz target, for FUZZTIME each

@@ -1,10 +1,12 @@
 // Command release makes what a release consists of: for each system a static
 // binary in an archive, with an SBOM; for Linux a deb and an rpm; and the
 // checksums of all of them. The same sources, version and date give the same
-// bytes, wherever the sources lie.
+// bytes, wherever the sources lie. It also writes what the container's image is
+// built from.
 //
 //	go run ./internal/release [-only linux/amd64] [-out dist] all
 //	go run ./internal/release files       # only what goes into them beside the binary
+//	go run ./internal/release image       # bin/image, for deploy/Containerfile
 package main
 
 import (
@@ -13,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"time"
 )
@@ -47,8 +50,10 @@ func command(ctx context.Context, args []string) error {
 		return r.files(ctx)
 	case "all":
 		return r.all(ctx, *only)
+	case "image":
+		return r.image(ctx, *only, filepath.Join(r.root, "bin", "image"))
 	}
-	return fmt.Errorf("%q is neither all nor files", set.Arg(0))
+	return fmt.Errorf("%q is none of all, files and image", set.Arg(0))
 }
 
 // released is a version of a release, perhaps with git's "v" before it.

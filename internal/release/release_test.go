@@ -88,6 +88,25 @@ func TestCurrentTool(t *testing.T) {
 	}
 }
 
+// An image without root certificates could not send an alert, and one for another
+// system would not start.
+func TestImageNeeds(t *testing.T) {
+	dir := t.TempDir()
+	second := filepath.Join(dir, "b")
+	writeFile(t, second, "certificates")
+	if got, err := trusted([]string{filepath.Join(dir, "a"), second}); err != nil || string(got) != "certificates" {
+		t.Errorf("%s, %v", got, err)
+	}
+	if _, err := trusted([]string{filepath.Join(dir, "a")}); err == nil || !strings.Contains(err.Error(), "ca-certificates") {
+		t.Errorf("none: %v", err)
+	}
+	for _, only := range []string{"windows/amd64", "linux/sparc"} {
+		if err := (release{}).image(t.Context(), only, dir); err == nil || !strings.Contains(err.Error(), "linux/amd64, linux/arm64 or linux/arm") {
+			t.Errorf("%s: %v", only, err)
+		}
+	}
+}
+
 // What is installed must be a configuration that starts and does nothing yet.
 func TestInstalledConfiguration(t *testing.T) {
 	text := source(t, "deploy", "package", "dnsteer.yaml")
