@@ -21,19 +21,23 @@ func main() {
 	binary := flag.String("sbom", "", "write the SBOM of this `binary`")
 	version := flag.String("version", "dev", "version of the binary, for its SBOM")
 	date := flag.String("date", "", "when it was built, for its SBOM, as RFC 3339 has it")
+	to := flag.String("out", "", "`file` for the SBOM; the standard output if empty")
 	flag.Parse()
-	if err := command(context.Background(), *withTexts, *binary, *version, *date); err != nil {
+	if err := command(context.Background(), *withTexts, *binary, *version, *date, *to); err != nil {
 		fmt.Fprintln(os.Stderr, "licenses:", err)
 		os.Exit(1)
 	}
 }
 
-func command(ctx context.Context, withTexts bool, binary, version, date string) error {
+func command(ctx context.Context, withTexts bool, binary, version, date, to string) error {
 	switch {
 	case binary != "":
 		out, err := bill(ctx, binary, version, date)
 		if err != nil {
 			return err
+		}
+		if to != "" {
+			return os.WriteFile(to, out, 0o644) // #nosec G306 -- it is published
 		}
 		_, err = os.Stdout.Write(out)
 		return err

@@ -6,12 +6,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/dnsteer/dnsteer/internal/config"
 )
@@ -144,54 +141,6 @@ func TestUnitIsHardened(t *testing.T) {
 	}
 	out = bytes.TrimSpace(out)
 	t.Logf("%s", out[bytes.LastIndexByte(out, '\n')+1:])
-}
-
-// Two descriptions of the same packages would drift apart, and what is tested
-// would not be what is published.
-func TestBothDescriptionsAgree(t *testing.T) {
-	ours, theirs := source(t, "deploy", "package", "nfpm.yaml"), source(t, ".goreleaser.yaml")
-	for _, key := range []string{"contents", "overrides", "deb", "rpm", "section", "priority", "maintainer", "vendor", "homepage", "license", "description", "umask"} {
-		want := slices.DeleteFunc(block(t, ours, "", key), func(l string) bool { return strings.Contains(l, "${BINARY}") })
-		if d := cmp.Diff(want, block(t, theirs, "    ", key)); d != "" {
-			t.Errorf("%s (-nfpm.yaml +.goreleaser.yaml):\n%s", key, d)
-		}
-	}
-	targets := regexp.MustCompile(`targets: \[(.*)\]`).FindStringSubmatch(theirs)
-	var want []string
-	for _, s := range systems {
-		want = append(want, s.os+"_"+s.arch+map[string]string{"amd64": "_v1", "arm": "_6"}[s.arch])
-	}
-	if targets == nil || targets[1] != strings.Join(want, ", ") {
-		t.Errorf("targets %q, want %q", targets, want)
-	}
-	for _, e := range contents(system{"linux", "amd64"}) {
-		if !strings.Contains(theirs, "src: "+e.from+",") {
-			t.Errorf(".goreleaser.yaml does not put %s into archives", e.from)
-		}
-	}
-}
-
-// block gives the lines of a key, without the indentation before it.
-func block(t *testing.T, text, indent, key string) (lines []string) {
-	t.Helper()
-	inside := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		rest, deep := strings.CutPrefix(line, indent)
-		switch {
-		case deep && strings.HasPrefix(rest, key+":"):
-			inside = true
-			lines = append(lines, rest)
-		case inside && deep && strings.HasPrefix(rest, " "):
-			lines = append(lines, rest)
-		default:
-			inside = false
-		}
-	}
-	if len(lines) == 0 {
-		t.Errorf("there is no key %q", key)
-	}
-	return lines
 }
 
 // Everything that packages contain must be there.
