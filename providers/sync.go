@@ -103,17 +103,12 @@ func (r *Round) names(owned []Record) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-func (r *Round) list(ctx context.Context, owned []Record) (Listing, error) {
-	ctx, cancel := deadline(ctx, cmp.Or(r.ListWithin, r.Deadline))
-	defer cancel()
-	return r.Provider.List(ctx, r.names(owned))
-}
-
-func deadline(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	if d == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, d)
+func (r *Round) list(ctx context.Context, owned []Record) (l Listing, err error) {
+	err = Within(ctx, cmp.Or(r.ListWithin, r.Deadline), func(ctx context.Context) error {
+		l, err = r.Provider.List(ctx, r.names(owned))
+		return err
+	})
+	return l, err
 }
 
 // refusals is how many changes a target may refuse before the others are not
@@ -159,9 +154,7 @@ func (r *Round) apply(ctx context.Context, out *Outcome) (changed, failed, err e
 }
 
 func (r *Round) applyOne(ctx context.Context, c Change) error {
-	ctx, cancel := deadline(ctx, r.Deadline)
-	defer cancel()
-	return r.Provider.Apply(ctx, c)
+	return Within(ctx, r.Deadline, func(ctx context.Context) error { return r.Provider.Apply(ctx, c) })
 }
 
 // claim writes into the journal what is about to be ours.

@@ -108,7 +108,7 @@ func Run(ctx context.Context, opt Options) error {
 	if loadErr != nil && opt.Strict {
 		return loadErr
 	}
-	cfg, report, err := a.open(cfg, loadErr)
+	cfg, report, err := a.open(ctx, cfg, loadErr)
 	if err != nil {
 		return err
 	}

@@ -18,13 +18,13 @@ import (
 
 // open opens the store, and gives the configuration to start with: cfg, or,
 // where that is nil because of loadErr, the last good one.
-func (a *App) open(cfg *config.Config, loadErr error) (*config.Config, store.Report, error) {
+func (a *App) open(ctx context.Context, cfg *config.Config, loadErr error) (*config.Config, store.Report, error) {
 	if cfg != nil {
 		a.statedir = cfg.StatePath
 	} else if a.statedir = stateOf(a.opt.ConfigPath); a.statedir == "" {
 		return nil, store.Report{}, errors.Join(loadErr, errNoneKept)
 	}
-	st, report, err := store.Open(a.statedir, store.Options{})
+	st, report, err := openStore(ctx, a.statedir, a.log)
 	if err != nil {
 		return nil, report, errors.Join(loadErr, err)
 	}

@@ -16,28 +16,32 @@ import (
 	"text/tabwriter"
 )
 
+// wanted is which SBOM is written, and where; the standard output if to is empty.
+type wanted struct{ binary, version, date, to string }
+
 func main() {
 	withTexts := flag.Bool("texts", false, "write the licences themselves")
-	binary := flag.String("sbom", "", "write the SBOM of this `binary`")
-	version := flag.String("version", "dev", "version of the binary, for its SBOM")
-	date := flag.String("date", "", "when it was built, for its SBOM, as RFC 3339 has it")
-	to := flag.String("out", "", "`file` for the SBOM; the standard output if empty")
+	var w wanted
+	flag.StringVar(&w.binary, "sbom", "", "write the SBOM of this `binary`")
+	flag.StringVar(&w.version, "version", "dev", "version of the binary, for its SBOM")
+	flag.StringVar(&w.date, "date", "", "when it was built, for its SBOM, as RFC 3339 has it")
+	flag.StringVar(&w.to, "out", "", "`file` for the SBOM; the standard output if empty")
 	flag.Parse()
-	if err := command(context.Background(), *withTexts, *binary, *version, *date, *to); err != nil {
+	if err := command(context.Background(), *withTexts, w); err != nil {
 		fmt.Fprintln(os.Stderr, "licenses:", err)
 		os.Exit(1)
 	}
 }
 
-func command(ctx context.Context, withTexts bool, binary, version, date, to string) error {
+func command(ctx context.Context, withTexts bool, w wanted) error {
 	switch {
-	case binary != "":
-		out, err := bill(ctx, binary, version, date)
+	case w.binary != "":
+		out, err := bill(ctx, w.binary, w.version, w.date)
 		if err != nil {
 			return err
 		}
-		if to != "" {
-			return os.WriteFile(to, out, 0o644) // #nosec G306 -- it is published
+		if w.to != "" {
+			return os.WriteFile(w.to, out, 0o644)
 		}
 		_, err = os.Stdout.Write(out)
 		return err

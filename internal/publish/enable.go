@@ -88,6 +88,9 @@ func (m *member) caughtUp(ctx context.Context, turned <-chan struct{}) (wait str
 		select {
 		case <-turned:
 		case <-ctx.Done():
+			if m.p.isLost(m.site) {
+				return m.unseen(), nil
+			}
 			return fmt.Sprintf("%s is enabled and being caught up with; that takes longer than this command waits. \"dnsteer target show %s\" says how it goes.", m.title(), m.name), nil
 		}
 		m.mu.Lock()
@@ -95,10 +98,17 @@ func (m *member) caughtUp(ctx context.Context, turned <-chan struct{}) (wait str
 		turned = m.turned
 		m.mu.Unlock()
 		switch {
+		case err != nil && m.p.isLost(m.site):
+			return m.unseen(), nil
 		case err != nil:
 			return "", fmt.Errorf("%s is enabled, but not caught up with: %w", m.title(), err)
 		case current:
 			return "", nil
 		}
 	}
+}
+
+// unseen says why a target of a site that cannot be seen is caught up with later.
+func (m *member) unseen() string {
+	return fmt.Sprintf("%[1]s is enabled, and does not answer: nothing of %[2]s can be seen. It is tried again by itself, and caught up with once the line is back; \"dnsteer explain %[2]s\" says more.", m.title(), m.site)
 }

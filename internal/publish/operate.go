@@ -40,7 +40,7 @@ func (m *member) peek(ctx context.Context) (providers.Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, listWithin)
 	defer cancel()
 	if !m.take(ctx) {
-		return providers.Outcome{}, fmt.Errorf("wait for what is under way at %s: %w", m.title(), ctx.Err())
+		return providers.Outcome{}, fmt.Errorf("what is under way at %s has not ended in time: try again", m.title())
 	}
 	defer m.give()
 	m.mu.Lock()
@@ -172,7 +172,7 @@ func (m *member) special(ctx context.Context, how func(*providers.Round)) error 
 // once makes one round that differs from others.
 func (m *member) once(ctx context.Context, how func(*providers.Round)) (providers.Outcome, error) {
 	if !m.take(ctx) {
-		return providers.Outcome{}, fmt.Errorf("wait for what is under way at %s: %w", m.title(), ctx.Err())
+		return providers.Outcome{}, fmt.Errorf("what is under way at %s has not ended in time: try again", m.title())
 	}
 	defer m.give()
 	m.mu.Lock()

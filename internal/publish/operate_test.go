@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -141,5 +142,32 @@ func TestEnableBeforeTheSiteIsSeen(t *testing.T) {
 			t.Error(later, err)
 		}
 		close(hang)
+	})
+}
+
+// Who enables a target of a site that is cut off would be told that a context's
+// deadline was exceeded, as if the order had failed.
+func TestEnableWhileTheSiteIsCutOff(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.p.Want("router", names("app", a1))
+		sleep(time.Second)
+		hang := make(chan struct{})
+		w.d.hand(func() { w.d.hang = hang })
+		w.p.Seen("berlin", false)
+		if later, err := w.p.Enable(w.t.Context(), "router"); err != nil || !strings.Contains(later, "nothing of berlin can be seen") {
+			t.Error(later, err)
+		}
+		close(hang)
+		w.d.hand(func() { w.d.hang, w.d.fail = nil, func(int) error { return context.DeadlineExceeded } })
+		sleep(time.Minute)
+		if later, err := w.p.Enable(w.t.Context(), "router"); err != nil || !strings.Contains(later, "nothing of berlin can be seen") {
+			t.Error(later, err)
+		}
+		w.p.Seen("berlin", true)
+		w.d.hand(func() { w.d.fail = nil })
+		sleep(time.Minute)
+		if later, err := w.p.Enable(w.t.Context(), "router"); err != nil || later != "" {
+			t.Error(later, err)
+		}
 	})
 }

@@ -109,9 +109,7 @@ func (m *member) settle(ctx context.Context, stale func() bool) error {
 	case stale():
 		return providers.ErrStale
 	}
-	ctx, cancel := context.WithTimeout(ctx, callWithin)
-	defer cancel()
-	return m.contain(func() error { return s.Settle(ctx) })
+	return m.contain(func() error { return providers.Within(ctx, callWithin, s.Settle) })
 }
 
 // contain makes an error of a panic.
