@@ -47,6 +47,15 @@ check: format vet systems lint tidy rules vulnerabilities ## everything that is 
 test: ## every test with the race detector; installs what the tests need
 	@.ci/test $(PKG)
 
+# Everything for two more processors is built for it, which is what takes long.
+CROSS := ^Test(Boot|Judge|Serve$$|Wildcard|ManyAtOnce|TurnSource|RefusedAnswer|FaultOfABatch|ReloadOfAddresses|Choose|ICMP|NetworkFaults)
+
+.PHONY: cross-test
+cross-test: ## what differs by processor (clocks, sockets, echo requests), for 64-bit and 32-bit ARM, by qemu-user
+	@.ci/packages qemu-aarch64:qemu-user
+	GOARCH=arm64 CGO_ENABLED=0 go test -count=1 -exec qemu-aarch64 -run '$(CROSS)' ./internal/clock ./dnsserver ./probes
+	GOARCH=arm GOARM=6 CGO_ENABLED=0 go test -count=1 -exec qemu-arm -run '$(CROSS)' ./internal/clock ./dnsserver ./probes
+
 # What takes too long for every day. DAYS of the simulation, STATES of each small
 # world of the rules.
 DAYS   ?= 100000

@@ -12,13 +12,15 @@ import (
 )
 
 // packages are what the test's releases consist of.
-type packages struct{ older, newer, rpm string }
+type packages struct{ older, newer, rpm, archive string }
+
+// here is this machine.
+var here = system{runtime.GOOS, runtime.GOARCH}
 
 // build makes two releases for this machine, and the first of them twice, in
 // different folders.
 func build(t *testing.T) packages {
 	t.Helper()
-	here := system{runtime.GOOS, runtime.GOARCH}
 	if !slices.Contains(systems, here) {
 		notTested(t, "there are no packages for %s", here)
 	}
@@ -33,6 +35,11 @@ func build(t *testing.T) packages {
 		p.older = link(t, r, here, "deb")
 		p.rpm = link(t, r, here, "rpm")
 	}
+	name, err := one.archive(here, filepath.Join(one.root, "bin", "release", here.name(), here.program()), "dnsteer_1.0.0_"+here.name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.archive = filepath.Join(one.out, name)
 	for _, name := range []string{p.older, p.rpm} {
 		name = filepath.Base(name)
 		if a, b := read(t, filepath.Join(one.out, name)), read(t, filepath.Join(two.out, name)); !bytes.Equal(a, b) {
@@ -100,6 +107,7 @@ func TestPackages(t *testing.T) {
 	t.Run("Debian", func(t *testing.T) { debian(t, p) })
 	t.Run("Debian without systemd", func(t *testing.T) { withoutSystemd(t, p) })
 	t.Run("rpm", func(t *testing.T) { rpm(t, p) })
+	t.Run("archive", func(t *testing.T) { fromArchive(t, p) })
 }
 
 // The life of the package on a machine: if this fails, an upgrade takes DNS away,
