@@ -121,6 +121,12 @@ func TestProblems(t *testing.T) {
 	if d := cmp.Diff(want, problems(st)); d != "" {
 		t.Errorf("problems (-want +got):\n%s", d)
 	}
+	st = &api.Status{Sites: []sites.SiteView{{
+		Condition: sites.SiteIsDown, Explain: "a site cannot be seen", Nodes: []sites.NodeView{{Word: sites.WordFailing, Explain: "one of its nodes"}},
+	}}}
+	if d := cmp.Diff([]string{"a site cannot be seen"}, problems(st)); d != "" {
+		t.Errorf("a site stands for all of its nodes: %s", d)
+	}
 	st = &api.Status{Brake: "released"}
 	if got := problems(st); len(got) > 0 {
 		t.Errorf("a released brake is a problem: %q", got)

@@ -63,6 +63,15 @@ func TestLoginWithABrowser(t *testing.T) {
 	b.Go(at + "/events")
 	b.Until("the event has a name", `/otto: a try/.test(document.querySelector("main").textContent)`)
 
+	// A name that it does not have: its own words, not a program's.
+	b.Go(strings.Replace(at, "127.0.0.1", "another.localhost", 1) + "/")
+	b.Until("why it is refused", `/http\.hosts/.test(document.querySelector("main")?.textContent ?? "")`)
+	b.Axe("another name")
+	b.Dark(true)
+	b.AxeColors("another name, dark")
+	b.Dark(false)
+	b.Go(at + "/events")
+
 	// A session that is over leads to the login, and back.
 	if res, text, _ := r.ask("POST", "/api/v1/login", `{"user": "otto", "password": "night and day"}`); len(res.cookies) == 0 {
 		t.Fatal(text)

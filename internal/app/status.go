@@ -92,6 +92,9 @@ func problems(st *api.Status) []string {
 				list = append(list, p.Explain)
 			}
 		}
+		if s.Condition == sites.SiteIsDown {
+			continue // the site stands for all of its nodes
+		}
 		for j := range s.Nodes {
 			if n := &s.Nodes[j]; troubled(n) {
 				minor = append(minor, n.Explain)

@@ -12,11 +12,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 )
 
@@ -98,13 +100,15 @@ func (b *Tab) run(what string, action chromedp.Action[chromedp.Void]) {
 }
 
 // call sends one command to the browser.
-func call[P, R any](b *Tab, cmd cdp.Command[P, R], params P) {
+func call[P, R any](b *Tab, cmd cdp.Command[P, R], params P) R {
 	b.t.Helper()
 	ctx, cancel := b.within()
 	defer cancel()
-	if _, err := chromedp.Call(ctx, cmd, params); err != nil {
+	answer, err := chromedp.Call(ctx, cmd, params)
+	if err != nil {
 		b.t.Fatalf("%s: %v", cmd.Method, err)
 	}
+	return answer
 }
 
 // Size sets the size of the window in CSS pixels.
@@ -123,6 +127,13 @@ func (b *Tab) Dark(dark bool) {
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}})
+}
+
+// Vision lets the page be seen as by who has a deficiency, such as "deuteranopia"; "none"
+// for one that has none.
+func (b *Tab) Vision(deficiency string) {
+	b.t.Helper()
+	call(b, emulation.SetEmulatedVisionDeficiency, emulation.SetEmulatedVisionDeficiencyParams{Type: emulation.SetEmulatedVisionDeficiencyType(deficiency)})
 }
 
 // Scripts lets pages run theirs, or not.
@@ -211,20 +222,61 @@ func (b *Tab) Wide() int {
 	return Eval[int](b, "document.documentElement.scrollWidth - document.documentElement.clientWidth")
 }
 
+// LongLines gives the texts of the page, or of the dialog that is open, whose lines
+// have more than so many characters. What is set as it was written is none.
+func (b *Tab) LongLines(most int) []string {
+	b.t.Helper()
+	return Eval[[]string](b, fmt.Sprintf(`[...(document.querySelector("dialog[open]") ?? document.body).querySelectorAll("p, li, dd, h1, label, caption, figcaption, summary")].flatMap(e => {
+		const text = e.textContent.trim().replace(/\s+/g, " ");
+		if (text.length <= %[1]d || e.closest("pre") || e.querySelector("p, ul, ol, dl, table, div, form, select") || !e.checkVisibility() || getComputedStyle(e).clipPath !== "none") return [];
+		const range = document.createRange();
+		range.selectNodeContents(e);
+		const lines = [];
+		for (const r of [...range.getClientRects()].filter(r => r.height > 0).sort((a, b) => a.bottom - b.bottom)) {
+			const line = lines.at(-1);
+			if (line && r.bottom - line.bottom < 10) { line.left = Math.min(line.left, r.left); line.right = Math.max(line.right, r.right); }
+			else lines.push({bottom: r.bottom, left: r.left, right: r.right});
+		}
+		const widths = lines.map(l => l.right - l.left), longest = text.length * Math.max(...widths) / widths.reduce((a, b) => a + b, 0);
+		return longest > %[1]d ? [Math.round(longest) + " characters in a line of: " + text.slice(0, 80)] : [];
+	})`, most))
+}
+
+// Work gives what the page's thread has used of the processor for an action, in all
+// and for "ScriptDuration", "RecalcStyleDuration" and "LayoutDuration" apart. It does
+// not depend on what else the machine does.
+func (b *Tab) Work(action func()) (all time.Duration, parts map[string]time.Duration) {
+	b.t.Helper()
+	call(b, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
+	read := func(sign float64) {
+		for _, m := range call(b, performance.GetMetrics, cdp.Empty{}).Metrics {
+			if strings.HasSuffix(m.Name, "Duration") {
+				parts[m.Name] += time.Duration(sign * m.Value * float64(time.Second))
+			}
+		}
+	}
+	parts = make(map[string]time.Duration)
+	read(-1)
+	action()
+	read(1)
+	return parts["TaskDuration"], parts
+}
+
 // Slow lets the processor seem so many times slower than it is (1 for as it is).
 func (b *Tab) Slow(times float64) {
 	b.t.Helper()
 	call(b, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: times})
 }
 
-// Axe fails the test for everything that axe finds.
-func (b *Tab) Axe(name string) { b.t.Helper(); b.axe(name, "{}") }
+// Axe fails the test for everything that axe finds, in the dialog that is open where
+// there is one: the page below cannot be reached then.
+func (b *Tab) Axe(name string) { b.t.Helper(); b.axe(name, `{resultTypes: ["violations"]}`) }
 
 // AxeColors fails the test for colours that axe finds fault with: all of it that
 // another colour scheme changes.
 func (b *Tab) AxeColors(name string) {
 	b.t.Helper()
-	b.axe(name, `{runOnly: ["color-contrast"]}`)
+	b.axe(name, `{runOnly: ["color-contrast"], resultTypes: ["violations"]}`)
 }
 
 func (b *Tab) axe(name, options string) {
@@ -232,7 +284,7 @@ func (b *Tab) axe(name, options string) {
 	if !Eval[bool](b, "!!window.axe") {
 		Eval[int](b, rules(b.t)+";0")
 	}
-	found := Eval[[]string](b, `axe.run(document, `+options+`).then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.map(n => n.html + " (" + n.failureSummary + ")").join(" | ")))`)
+	found := Eval[[]string](b, `axe.run(document.querySelector("dialog[open]") ?? document, `+options+`).then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.map(n => n.html + " (" + n.failureSummary + ")").join(" | ")))`)
 	for _, f := range found {
 		b.t.Errorf("%s: axe: %s", name, f)
 	}

@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -81,11 +82,11 @@ func (g *guard) wrap(next http.Handler) http.Handler {
 		c := g.caller(s, r)
 		headers(w.Header())
 		if !s.known(r.Host) {
-			api.Fail(w, http.StatusMisdirectedRequest, "this server is not known as %q: ask for it by its address, or name it in http.hosts", clip(r.Host))
+			refuse(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("this server is not known as %q: ask for it by its address, or name it in http.hosts", clip(r.Host)))
 			return
 		}
 		if err := g.cross.Check(r); err != nil {
-			api.Fail(w, http.StatusForbidden, "a page of another site has sent this request")
+			refuse(w, r, http.StatusForbidden, "a page of another site has sent this request")
 			return
 		}
 		if refused := g.identify(s, c, r); refused != "" {
@@ -96,7 +97,7 @@ func (g *guard) wrap(next http.Handler) http.Handler {
 		if base := s.cfg.BasePath; base != "" {
 			r2, ok := below(r, base)
 			if !ok {
-				api.Fail(w, http.StatusNotFound, "there is nothing at %s: everything stands below %s/", clip(r.URL.Path), base)
+				refuse(w, r, http.StatusNotFound, fmt.Sprintf("there is nothing at %s: everything stands below %s/", clip(r.URL.Path), base))
 				return
 			}
 			r = r2

@@ -70,6 +70,36 @@ func TestWhatOthersMakeABrowserSend(t *testing.T) {
 	}
 }
 
+// A person who opens the dashboard by a name that it does not have would read the
+// braces of a program, or a text of the request as a script.
+func TestRefusalsArePages(t *testing.T) {
+	s := open(t, func(c *config.HTTP) { c.BasePath = "/x" })
+	for name, tt := range map[string]struct {
+		path, accept string
+		headers      []string
+		want         int
+		page         bool
+	}{
+		"another name":                {"/x/", "text/html,*/*", []string{`Host: <script>alert(1)</script>`}, 421, true},
+		"another site":                {"/x/act", "text/html", []string{"Sec-Fetch-Site: cross-site"}, 403, true},
+		"beside the base path":        {"/", "text/html", nil, 404, true},
+		"another name, of the API":    {"/x/api/v1/status", "text/html", []string{"Host: evil.example"}, 421, false},
+		"another name, for a program": {"/x/", "*/*", []string{"Host: evil.example"}, 421, false},
+	} {
+		method := "GET"
+		if tt.want == 403 {
+			method = "POST"
+		}
+		res, text := s.ask(method, tt.path, "", append(tt.headers, "Accept: "+tt.accept)...)
+		if page := strings.HasPrefix(res.Header.Get("Content-Type"), "text/html"); res.StatusCode != tt.want || page != tt.page {
+			t.Errorf("%s: %d %s %s", name, res.StatusCode, res.Header.Get("Content-Type"), text)
+		}
+		if strings.Contains(text, "<script>") || tt.page && !strings.Contains(text, "<h1>") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
 // A page in a frame, a script from elsewhere or a guess at the type of a file
 // would do what the user has not asked for.
 func TestHeaders(t *testing.T) {

@@ -42,10 +42,13 @@ type lineCourse struct {
 
 // strip is one piece of the day.
 type strip struct {
-	X        int
-	Class    string // up, down, unknown
-	Text     string // what the keyboard and the pointer give
-	From, To time.Time
+	X     int
+	Class string // up, down, unknown
+	// Y and Height tell the classes apart without their colours: what failed is as
+	// high as the strip.
+	Y, Height int
+	Text      string // what the keyboard and the pointer give
+	From, To  time.Time
 }
 
 // chart is the course of the response time.
@@ -180,6 +183,26 @@ func merged(list []strip) []strip {
 			continue
 		}
 		out = append(out, s)
+	}
+	for i := range out {
+		switch out[i].Class {
+		case "up":
+			out[i].Y, out[i].Height = 18, 6
+		case "unknown":
+			out[i].Y, out[i].Height = 9, 6
+		default:
+			out[i].Height = 24
+		}
+	}
+	for i := range out {
+		switch out[i].Class {
+		case "up":
+			out[i].Y, out[i].Height = 18, 6
+		case "unknown":
+			out[i].Y, out[i].Height = 9, 6
+		default:
+			out[i].Height = 24
+		}
 	}
 	return out
 }

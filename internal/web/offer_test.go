@@ -2,8 +2,11 @@ package web
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -188,7 +191,7 @@ func TestOverviewOfManyIsLight(t *testing.T) {
 func weightOfAssets(t *testing.T) (total int) {
 	t.Helper()
 	h := pagesOf(t, hostile(1))
-	for _, name := range []string{"htmx.min.js", "idiomorph-ext.min.js", "dnsteer.js", "style.css", "icon.svg"} {
+	for _, name := range []string{"idiomorph.min.js", "dnsteer.js", "style.css", "icon.svg"} {
 		r := httptest.NewRequest(http.MethodGet, "/assets/"+name, nil)
 		r.Header.Set("Accept-Encoding", "gzip")
 		w := httptest.NewRecorder()
@@ -199,4 +202,92 @@ func weightOfAssets(t *testing.T) (total int) {
 		total += w.Body.Len()
 	}
 	return total
+}
+
+// If this fails, somebody who does not tell red from green takes one state for
+// another: each is another shape and another word, and each shape is another drawing.
+func TestStatesDifferWithoutColor(t *testing.T) {
+	parts, err := fs.ReadFile(files, "templates/parts.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := make(map[string]string)
+	for _, m := range regexp.MustCompile(`<symbol id="s-(\w+)"[^>]*>(.*)</symbol>`).FindAllStringSubmatch(string(parts), -1) {
+		for name, drawing := range drawn {
+			if drawing == m[2] {
+				t.Errorf("%s and %s are the same drawing", name, m[1])
+			}
+		}
+		drawn[m[1]] = m[2]
+	}
+	var nodes, targets []sign
+	for _, w := range words {
+		nodes = append(nodes, signOf(w, false))
+	}
+	nodes = append(nodes, signOf(sites.WordUp, true))
+	for _, s := range []api.TargetState{
+		api.TargetCurrent, api.TargetPending, api.TargetFailing, api.TargetDenied, api.TargetDisabled, api.TargetHeld, api.TargetDryRun, api.TargetWaiting,
+	} {
+		targets = append(targets, targetSign(s))
+	}
+	seen := make(map[string]bool)
+	for _, s := range nodes {
+		if seen[s.Shape] {
+			t.Errorf("two states of nodes are %q", s.Shape)
+		}
+		seen[s.Shape] = true
+	}
+	for name, list := range map[string][]sign{"nodes": nodes, "targets": targets} {
+		said := make(map[string]bool)
+		tones := make(map[string]Tone)
+		for _, s := range list {
+			if drawn[s.Shape] == "" {
+				t.Errorf("%s: %+v is not drawn", name, s)
+			}
+			if said[s.Word] {
+				t.Errorf("%s: two states are called %q", name, s.Word)
+			}
+			if tone, ok := tones[s.Shape]; ok && tone != s.Tone {
+				t.Errorf("%s: %q differs from another by its colour", name, s.Shape)
+			}
+			said[s.Word], tones[s.Shape] = true, s.Tone
+		}
+	}
+	height := make(map[[2]int]string)
+	for _, p := range merged([]strip{{X: 1, Class: "up"}, {X: 2, Class: "down"}, {X: 3, Class: "unknown"}}) {
+		if other := height[[2]int{p.Y, p.Height}]; other != "" {
+			t.Errorf("in the strip of a day %s looks like %s", p.Class, other)
+		}
+		height[[2]int{p.Y, p.Height}] = p.Class
+	}
+}
+
+// If this fails, who is woken does not see what else is in trouble without unfolding
+// it, or is not told that somebody serves.
+func TestStatusLine(t *testing.T) {
+	addr := netip.MustParseAddr("10.1.0.12")
+	site := func(name string, condition sites.Condition, nodes ...sites.NodeView) sites.SiteView {
+		return sites.SiteView{Name: name, Condition: condition, Nodes: nodes, Pools: []sites.PoolView{{Name: sites.DefaultPool, Serves: "own", IPv4: []netip.Addr{addr}}}}
+	}
+	out := sites.NodeView{Name: "a", Word: sites.WordOut, Explain: "berlin/a is out"}
+	failing := sites.NodeView{Name: "b", Word: sites.WordFailing, Explain: "munich/b fails"}
+	h := &Handler{}
+	got := h.summarise(&api.Status{Problems: []string{"berlin/a is out"}, Sites: []sites.SiteView{site("berlin", sites.SiteIsUp, out)}})
+	if want := "berlin/a is out. Meanwhile berlin answers 10.1.0.12. Nothing has to be done at once."; got.Text != want || got.Also != nil {
+		t.Errorf("%+v", got)
+	}
+	got = h.summarise(&api.Status{Problems: []string{"hamburg cannot be seen", "berlin/a is out", "munich/b fails"}, Sites: []sites.SiteView{
+		site("berlin", sites.SiteIsUp, out), site("hamburg", sites.SiteIsDown, out), site("munich", sites.SiteIsUp, failing),
+	}})
+	want := []also{{"berlin", "a", signOf(sites.WordOut, false)}, {"munich", "b", signOf(sites.WordFailing, false)}}
+	if diff := cmp.Diff(want, got.Also); got.Text != "hamburg cannot be seen." || got.More != 2 || diff != "" {
+		t.Errorf("%+v %s", got, diff)
+	}
+	many := site("berlin", sites.SiteIsUp)
+	for range maxAlso + 3 {
+		many.Nodes = append(many.Nodes, failing)
+	}
+	if got := h.summarise(&api.Status{Problems: []string{"x", "y"}, Sites: []sites.SiteView{many}}); len(got.Also) != maxAlso || got.Others != 3 {
+		t.Errorf("%+v", got)
+	}
 }

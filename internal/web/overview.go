@@ -1,9 +1,6 @@
 package web
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/auth"
 )
@@ -63,49 +60,6 @@ func newest(list []incident, most int) []incident {
 		}
 	}
 	return list
-}
-
-// summary is the status line: words, not numbers.
-type summary struct {
-	Text string
-	Tone Tone
-	// More problems than the one that Text names.
-	More int
-}
-
-func (h *Handler) summarise(st *api.Status) summary {
-	if len(st.Problems) > 0 {
-		tone := Watch
-		for i := range st.Sites {
-			for j := range st.Sites[i].Pools {
-				if p := &st.Sites[i].Pools[j]; p.Serves == "empty" || p.Serves == "last_resort" {
-					tone = Gone
-				}
-			}
-		}
-		return summary{sentence(st.Problems[0]), tone, len(st.Problems) - 1}
-	}
-	var ordered []string
-	for i := range st.Sites {
-		for j := range st.Sites[i].Nodes {
-			if n := &st.Sites[i].Nodes[j]; n.Ordered != nil {
-				ordered = append(ordered, st.Sites[i].Name+"/"+n.Name)
-			}
-		}
-	}
-	var text string
-	switch n := len(st.Sites); {
-	case n == 0:
-		text = "There are no sites: this is an ordinary name server."
-	case n == 1:
-		text = st.Sites[0].Name + " serves from its own nodes."
-	default:
-		text = fmt.Sprintf("All %d sites serve from their own nodes.", n)
-	}
-	if len(ordered) > 0 {
-		return summary{text + " Taken out on purpose: " + strings.Join(ordered, ", ") + ".", Held, 0}
-	}
-	return summary{text + " Nothing to do.", Calm, 0}
 }
 
 // site is the page of one site.

@@ -93,9 +93,8 @@ func TestNothingLeadsElsewhere(t *testing.T) {
 // is too heavy for a phone at night.
 func TestAssetsAndWeight(t *testing.T) {
 	for name, want := range map[string]string{
-		"htmx.min.js":          "d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717", // htmx.org 2.0.11
-		"idiomorph-ext.min.js": "5811b9a7eda14878b7dab4378bf60432e1bb6f11fcfb970cc26540642650181e", // idiomorph 0.8.0
-		"dnsteer.js":           "", "style.css": "", "icon.svg": "",
+		"idiomorph.min.js": "4cbd535caf7663a51eda9bce6595371c384fc430d54b8d414e29a61167f19f96", // idiomorph 0.8.0
+		"dnsteer.js":       "", "style.css": "", "icon.svg": "",
 	} {
 		data, err := fs.ReadFile(files, "assets/"+name)
 		if err != nil {

@@ -280,4 +280,14 @@ func TestScreens(t *testing.T) {
 	pull(t, at, "8")
 	b.Until("one that is about to go", `document.querySelector("#node-leipzig-b .count")?.textContent`)
 	screens(t, b, at, "trouble", everyScreen)
+	b.Go(at + "/")
+	b.Until("the scripts", scripts)
+	b.Size(1280, 720)
+	for _, sight := range []string{"deuteranopia", "protanopia", "tritanopia", "achromatopsia"} {
+		b.Vision(sight)
+		b.Shot(filepath.Join(*pictures, "overview-trouble-"+sight+".png"))
+	}
+	b.Vision("none")
+	b.Size(3840, 2160)
+	b.Shot(filepath.Join(*pictures, "overview-trouble-3840.png"))
 }

@@ -7,6 +7,7 @@
   let fresh = new Date(live.dataset.made); // when what is shown was made
   let connected = false, failed = false; // the stream of events; the last fetch
   let asked = 0, waiting = 0; // when it was fetched last; the fetch that is put off
+  let fetching = false, again = false; // one is under way; another is wanted after it
 
   const two = (n) => String(n).padStart(2, "0");
   const clock = (t) => `${two(t.getHours())}:${two(t.getMinutes())}:${two(t.getSeconds())}`;
@@ -37,7 +38,8 @@
     }
     for (const e of document.querySelectorAll("time:not([data-local])")) {
       e.dataset.local = "yes";
-      e.textContent = local(new Date(e.dateTime));
+      if (e.dataset.since) e.title = `since ${local(new Date(e.dateTime))} (${e.dateTime})`; // it says for how long
+      else e.textContent = local(new Date(e.dateTime));
     }
     const stale = !frozen() && (!connected || failed) && (now - fresh) / 1000 > 5;
     live.classList.toggle("stale", stale);
@@ -45,34 +47,36 @@
     if (live.textContent !== text) live.textContent = text;
   };
 
-  // One fetch at a time, at most one a second.
-  const refresh = () => {
+  // One fetch at a time, at most one a second. What has changed is changed in place,
+  // so that nothing moves under the eye, the pointer or the keyboard.
+  const refresh = async () => {
     if (document.hidden || busy()) return;
+    if (fetching) { again = true; return; }
     const now = Date.now();
     if (now - asked < 1000) {
       waiting ||= setTimeout(() => { waiting = 0; refresh(); }, 1000 - (now - asked));
       return;
     }
     asked = now;
-    document.body.dispatchEvent(new Event("refresh"));
-  };
-  let open = []; // what was unfolded
-  document.body.addEventListener("htmx:configRequest", (e) => {
-    if (e.detail.elt.id === "main") e.detail.path = location.pathname + location.search;
-  });
-  document.body.addEventListener("htmx:beforeSwap", (e) => {
-    if (e.detail.elt.id !== "main") return;
-    if (new URL(e.detail.xhr.responseURL).pathname !== location.pathname) { e.detail.shouldSwap = false; location.reload(); }
-    if (busy()) e.detail.shouldSwap = false; // since it was asked for
-    open = [...document.querySelectorAll("#main details[open][id]")].map((d) => d.id);
-  });
-  document.body.addEventListener("htmx:afterSwap", () => {
-    for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-    failed = false;
-    fresh = new Date();
+    fetching = true;
+    try {
+      const answer = await fetch(location.pathname + location.search, { signal: AbortSignal.timeout(30000) });
+      if (new URL(answer.url).pathname !== location.pathname) { location.reload(); return; } // the login
+      if (!answer.ok) throw new Error(answer.statusText);
+      const made = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
+      if (made && !busy()) { // since it was asked for
+        for (const d of document.querySelectorAll("#main details[open][id]")) made.querySelector(`#${CSS.escape(d.id)}`)?.setAttribute("open", "");
+        Idiomorph.morph(document.getElementById("main"), made, { morphStyle: "outerHTML" });
+        fresh = new Date();
+      }
+      failed = false;
+    } catch {
+      failed = true;
+    }
+    fetching = false;
     tick();
-  });
-  for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) document.body.addEventListener(name, () => { failed = true; tick(); });
+    if (again) { again = false; refresh(); }
+  };
 
   let source;
   const listen = () => {
@@ -114,9 +118,11 @@
     e.preventDefault();
     mark(strip, all[Math.min(all.length - 1, Math.max(0, to))]);
   });
-  document.addEventListener("pointerover", (e) => {
+  document.addEventListener("pointermove", (e) => {
     const strip = e.target.closest?.(".strip");
-    if (strip && e.target !== strip) mark(strip, e.target.closest("rect"));
+    if (!strip) return;
+    const box = strip.getBoundingClientRect(), x = strip.viewBox.baseVal.width * (e.clientX - box.left) / box.width;
+    mark(strip, [...strip.querySelectorAll("rect")].findLast((r) => r.x.baseVal.value <= x));
   });
 
   // Actions open in a dialog; without this script they are pages.

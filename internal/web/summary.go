@@ -1,0 +1,106 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// summary is the status line: words, not numbers.
+type summary struct {
+	Text string
+	Tone Tone
+	// More problems than the one that Text names.
+	More int
+	// Also are the nodes that these are about, and Others how many there is no place
+	// for: who is woken must not have to unfold anything to see them.
+	Also   []also
+	Others int
+}
+
+// also is a node in trouble, beside what the status line says.
+type also struct {
+	Site, Node string
+	Sign       sign
+}
+
+// maxAlso is how many of them stand below the status line.
+const maxAlso = 6
+
+func (h *Handler) summarise(st *api.Status) summary {
+	if len(st.Problems) > 0 {
+		tone := Watch
+		for i := range st.Sites {
+			for j := range st.Sites[i].Pools {
+				if p := &st.Sites[i].Pools[j]; p.Serves == "empty" || p.Serves == "last_resort" {
+					tone = Gone
+				}
+			}
+		}
+		s := summary{Text: sentence(st.Problems[0]), Tone: tone, More: len(st.Problems) - 1}
+		s.aside(st)
+		return s
+	}
+	var ordered []string
+	for i := range st.Sites {
+		for j := range st.Sites[i].Nodes {
+			if n := &st.Sites[i].Nodes[j]; n.Ordered != nil {
+				ordered = append(ordered, st.Sites[i].Name+"/"+n.Name)
+			}
+		}
+	}
+	var text string
+	switch n := len(st.Sites); {
+	case n == 0:
+		text = "There are no sites: this is an ordinary name server."
+	case n == 1:
+		text = st.Sites[0].Name + " serves from its own nodes."
+	default:
+		text = fmt.Sprintf("All %d sites serve from their own nodes.", n)
+	}
+	if len(ordered) > 0 {
+		return summary{Text: text + " Taken out on purpose: " + strings.Join(ordered, ", ") + ".", Tone: Held}
+	}
+	return summary{Text: text + " Nothing to do.", Tone: Calm}
+}
+
+// aside lists the other nodes in trouble. Where a node that is out is all that is
+// wrong, it says what is answered meanwhile.
+func (s *summary) aside(st *api.Status) {
+	for i := range st.Sites {
+		site := &st.Sites[i]
+		if site.Condition == sites.SiteIsDown {
+			continue // it stands for all of its nodes
+		}
+		for j := range site.Nodes {
+			n := &site.Nodes[j]
+			sign := signOf(n.Word, false)
+			switch {
+			case n.Explain == st.Problems[0]:
+				if n.Word == sites.WordOut && s.More == 0 {
+					s.Text += meanwhile(site)
+				}
+			case sign.Tone != Watch && sign.Tone != Gone:
+			case len(s.Also) == maxAlso:
+				s.Others++
+			default:
+				s.Also = append(s.Also, also{site.Name, n.Name, sign})
+			}
+		}
+	}
+}
+
+// meanwhile says what a site answers with the nodes that are left; "" where it is not
+// its own.
+func meanwhile(site *sites.SiteView) string {
+	for i := range site.Pools {
+		if p := &site.Pools[i]; p.Name == sites.DefaultPool && p.Serves == "own" {
+			if list := addresses(p.IPv4, p.IPv6); len(list) > 0 {
+				return fmt.Sprintf(" Meanwhile %s answers %s. Nothing has to be done at once.", site.Name, strings.Join(list, ", "))
+			}
+		}
+	}
+	return ""
+}
