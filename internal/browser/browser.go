@@ -124,9 +124,15 @@ func (b *Tab) Dark(dark bool) {
 	if dark {
 		scheme = "dark"
 	}
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "screen", Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}})
+}
+
+// Paper lets the page look as it is printed, until [Tab.Dark] is called.
+func (b *Tab) Paper() {
+	b.t.Helper()
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
 }
 
 // Vision lets the page be seen as by who has a deficiency, such as "deuteranopia"; "none"

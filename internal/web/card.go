@@ -177,7 +177,7 @@ func (h *Handler) row(v *visit, site string, n *sites.NodeView, unseen bool) nod
 	r := nodeRow{NodeView: *n, Site: site, Sign: signOf(n.Word, unseen), CanAct: v.canAct(), Base: v.caller.BasePath, Now: v.now}
 	for _, l := range n.Lines {
 		for _, c := range l.Checks {
-			if c.Steer && c.Outcome == "up" {
+			if c.Steer && c.Outcome == "up" && c.Probe != "heartbeat" { // it sends nothing, and waits for nothing
 				r.Took = max(r.Took, c.Duration)
 			}
 		}

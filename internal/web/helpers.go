@@ -71,6 +71,8 @@ func took(d time.Duration) string {
 	switch {
 	case d <= 0:
 		return ""
+	case d < 50*time.Microsecond:
+		return "< 0.1 ms"
 	case d < 10*time.Millisecond:
 		return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64) + " ms"
 	case d < time.Second:

@@ -118,6 +118,15 @@ func TestProse(t *testing.T) {
 	}
 }
 
+// If this fails, a response time says nothing, such as 0.0 ms.
+func TestTook(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "", time.Microsecond: "< 0.1 ms", 1260 * time.Microsecond: "1.3 ms", 25 * time.Millisecond: "25 ms", 1500 * time.Millisecond: "1.5 s"} {
+		if got := took(d); got != want {
+			t.Errorf("%s: %q, want %q", d, got, want)
+		}
+	}
+}
+
 // The overview of 1,000 nodes.
 func BenchmarkOverview(b *testing.B) {
 	h := pagesOf(b, hostile(125))

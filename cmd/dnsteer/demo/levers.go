@@ -33,6 +33,7 @@ func (l levers) Levers() []web.Lever {
 	}
 	first := l.places[0]
 	add('r', "resolver of "+first.name, first.isDeaf(), "answers", "is silent", "Silence", "Wake")
+	add('e', "a record at "+l.router.site.name+"'s router", l.router.edited(), "is as dnsteer wrote it", "was edited", "Edit", "Edit again")
 	return list
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/dnsteer/dnsteer/internal/routersim"
@@ -65,6 +66,11 @@ func (r *router) config() string {
 
 // elsewhere is where the edit by hand points a name.
 const elsewhere = "127.3.0.99"
+
+// edited says whether what somebody has changed there stands yet.
+func (r *router) edited() bool {
+	return slices.ContainsFunc(r.sim.Records(), func(rec routersim.Record) bool { return rec.Fields["address"] == elsewhere })
+}
 
 // edit is somebody at the router's console, who changes a record of the
 // controller's. It says what was done.
