@@ -2,6 +2,7 @@ package sites
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 )
@@ -171,6 +172,7 @@ func (m *Machine) View() []SiteView {
 	views := make([]SiteView, 0, len(m.sites))
 	for _, s := range m.sites {
 		v := SiteView{Name: s.Name, Condition: s.Condition, Since: s.Since, Unjudged: s.Unjudged != [families]uint64{}, Explain: m.ExplainSite(s.Name)}
+		v.Nodes, v.Pools = slices.Grow(v.Nodes, len(s.nodes)), slices.Grow(v.Pools, len(s.pools))
 		for _, w := range s.witnesses {
 			v.Witnesses = append(v.Witnesses, WitnessView{
 				Name: w.subject.Witness, Outcome: w.recent.String(), Cause: w.check.Cause, Text: w.check.Text,

@@ -138,6 +138,9 @@ func course(l history.Line, limit time.Duration, now time.Time) lineCourse {
 		}
 	}
 	c.Chart.Points = strings.TrimSpace(line.String())
+	if x, rest, ok := strings.Cut(c.Chart.Points, ","); ok && !strings.Contains(rest, ",") { // one point alone is not drawn
+		c.Chart.Points = fmt.Sprintf("%s,%s %s.9,%[2]s", x, rest, x)
+	}
 	c.Strip = merged(c.Strip)
 	return c
 }

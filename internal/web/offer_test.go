@@ -15,6 +15,7 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/auth"
+	"github.com/dnsteer/dnsteer/internal/history"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -289,5 +290,13 @@ func TestStatusLine(t *testing.T) {
 	}
 	if got := h.summarise(&api.Status{Problems: []string{"x", "y"}, Sites: []sites.SiteView{many}}); len(got.Also) != maxAlso || got.Others != 3 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// If this fails, the chart of a node that has just been added is an empty box.
+func TestOnePointIsDrawn(t *testing.T) {
+	l := history.Line{Probes: []history.Probe{{Points: []history.Point{{Time: now().Add(-12 * time.Hour), Up: 1, Mean: time.Second, Most: time.Second}}}}}
+	if got := course(l, 0, now()).Chart.Points; got != "144,0 144.9,0" {
+		t.Errorf("%q", got)
 	}
 }

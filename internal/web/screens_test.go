@@ -185,6 +185,10 @@ func (s *stage) pages() {
 		s.open(path)
 		s.look(path)
 	}
+	s.open("/sites/berlin/up")
+	if !browser.Eval[bool](s.tab, `document.querySelector(".axis").offsetWidth >= Math.floor(document.querySelector(".strip").getBoundingClientRect().width)`) {
+		s.t.Error("the ends of the day do not stand below those of its strip")
+	}
 	for path, press := range map[string]string{
 		"/alerts": "article form button", "/configuration": "main form button", "/levers": ".levers button", "/sites/berlin/up": "form[action*=probe] button",
 	} {
