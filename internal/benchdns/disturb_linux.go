@@ -58,7 +58,7 @@ func disturbances() []disturbance {
 }
 
 // disturbed measures our program with and without disturbances, in rounds.
-func (b *bench) disturbed(ctx context.Context, ours server, beside string, count int, out, progress io.Writer) (err error) {
+func (b *bench) disturbed(ctx context.Context, ours server, count int, out, progress io.Writer) (err error) {
 	m := mode{"disturbed", max(2, runtime.NumCPU()), false}
 	self, err := os.Executable()
 	if err != nil {
@@ -82,9 +82,9 @@ func (b *bench) disturbed(ctx context.Context, ours server, beside string, count
 		}
 		all = append(all, r)
 	}
-	list := chosen(disturbances(), beside)
+	list := chosen(disturbances(), b.word)
 	if len(list) == 0 {
-		return fmt.Errorf("nothing that disturbs is called %q", beside)
+		return fmt.Errorf("nothing that disturbs is called %q", b.word)
 	}
 	var rounds []map[string]disturbedSample
 	for n := range count {

@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	if !slices.Contains(names, "dnsteer") {
 		return fmt.Errorf("there is no %s: make build makes it", program)
 	}
-	b := &bench{time: *each}
+	b := &bench{time: *each, word: *beside}
 	if b.list, err = makeQuestions(); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 		case "pinned":
 			m = mode{name, 1, true}
 		case "disturbed":
-			if err := b.disturbed(ctx, list[0], *beside, *rounds, out, progress); err != nil {
+			if err := b.disturbed(ctx, list[0], *rounds, out, progress); err != nil {
 				return err
 			}
 			continue
