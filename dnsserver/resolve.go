@@ -283,7 +283,7 @@ func (r *resolver) dname(z *zone, n node, name string) (next string) {
 	}
 	h := dns.RR_Header{Name: name, Rrtype: dns.TypeCNAME, Class: dns.ClassINET, Ttl: dn.Hdr.Ttl}
 	r.out.answer = append(r.out.answer, &dns.CNAME{Hdr: h, Target: target})
-	if r.qtype == dns.TypeCNAME || dns.IsSubDomain(owner, target) { // one that leads below itself never ends
+	if r.qtype == dns.TypeCNAME || dns.IsSubDomain(owner, dn.Target) { // one that leads below itself never ends
 		return ""
 	}
 	return target

@@ -84,7 +84,10 @@ intocut      IN CNAME host.sub
 sub          IN NS    ns.sub
 ns.sub       IN A     10.0.0.54
 two          IN DNAME two.two.two
+up.up        IN DNAME up
+z.up         IN A     10.0.0.4
 back         IN DNAME forth
+toup         IN CNAME z.up.up.up
 x.forth      IN CNAME y.back
 y.forth      IN A     10.0.0.3
 `,
