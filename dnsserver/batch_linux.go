@@ -2,7 +2,6 @@ package dnsserver
 
 import (
 	"errors"
-	"net"
 	"net/netip"
 	"os"
 	"runtime"
@@ -59,35 +58,46 @@ func newBatch(sources bool) *batch {
 	return b
 }
 
-// serve answers packets until stop, and closes the socket. It takes what has come
-// in and hands over the answers, each in one call, without telling the scheduler:
-// the calls never wait. It waits in the runtime's poller for more. What the
-// system does not take at once is lost, as in servePlain.
-func (p *packetSocket) serve(w *worker, done <-chan struct{}) {
-	raw, err := p.conn.SyscallConn()
+// busyAt is from how many packets on that came together more are expected at once.
+const busyAt = 8
+
+// serving gives the loop that answers packets until stop, and closes the socket.
+func (p *packetSocket) serving() func(w *worker, done <-chan struct{}) {
+	watch, err := newWatch(p.conn)
 	if err != nil {
-		p.servePlain(w, done)
-		return
+		return p.servePlain
 	}
-	defer func() { _ = p.conn.Close() }() // every answer has been handed over
-	b := newBatch(p.sources)
+	p.wake = watch.file
+	return func(w *worker, done <-chan struct{}) { serveBatches(w, watch, p.sources, done) }
+}
+
+// serveBatches takes what has come in and hands over the answers, each in one call,
+// without telling the scheduler: the calls never wait. It waits in the runtime's
+// poller for more. What the system does not take at once is lost, as in servePlain.
+func serveBatches(w *worker, in *watch, sources bool, done <-chan struct{}) {
+	defer func() { _ = in.close() }() // every answer has been handed over
+	b := newBatch(sources)
 	var wait time.Duration
 	for {
 		var fault error
-		err := raw.Read(func(fd uintptr) bool {
-			var more bool
+		err := in.raw.Read(func(uintptr) bool {
 			for {
 				select {
 				case <-done:
 					return true
 				default:
 				}
-				if more, fault = b.round(w, int(fd)); fault != nil {
+				var took int
+				if took, fault = b.round(w, in.fd); fault != nil {
 					return true
 				}
 				wait = 0
-				if !more {
-					return false
+				if took >= busyAt {
+					in.leave()
+				}
+				if took == 0 || took < batchLen && in.in {
+					fault = in.enter()
+					return fault != nil
 				}
 				runtime.Gosched() // a flood leaves room for decisions
 			}
@@ -95,7 +105,7 @@ func (p *packetSocket) serve(w *worker, done <-chan struct{}) {
 		switch {
 		case err == nil && fault == nil: // done
 			return
-		case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, net.ErrClosed):
+		case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, os.ErrClosed):
 			return
 		case !w.server.pause(&wait, done, errors.Join(err, fault)):
 			return
@@ -103,22 +113,22 @@ func (p *packetSocket) serve(w *worker, done <-chan struct{}) {
 	}
 }
 
-// round answers what has come in, a batch at most. more says that there may be
-// more by now, for which no wake-up would come.
-func (b *batch) round(w *worker, fd int) (more bool, err error) {
+// round answers what has come in, a batch at most, and gives how much that was.
+func (b *batch) round(w *worker, fd int) (took int, err error) {
 	n, errno := b.receive(fd)
+	for errno == unix.EINTR {
+		n, errno = b.receive(fd)
+	}
 	switch errno {
 	case 0:
-	case unix.EINTR:
-		return true, nil
 	case unix.EAGAIN:
-		return false, nil
+		return 0, nil
 	default:
-		return false, os.NewSyscallError("recvmmsg", errno)
+		return 0, os.NewSyscallError("recvmmsg", errno)
 	}
 	b.answer(w, n)
 	b.send(w, fd)
-	return n == batchLen, nil
+	return n, nil
 }
 
 // receive takes in what waits at the socket.

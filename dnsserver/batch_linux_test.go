@@ -266,15 +266,15 @@ func TestStopOfBatches(t *testing.T) {
 func TestFaultOfABatch(t *testing.T) {
 	b := newBatch(false)
 	w := &worker{count: new(counters)}
-	if more, err := b.round(w, -1); more || err == nil || err.Error() != "recvmmsg: bad file descriptor" {
-		t.Errorf("%t, %v", more, err)
+	if took, err := b.round(w, -1); took > 0 || err == nil || err.Error() != "recvmmsg: bad file descriptor" {
+		t.Errorf("%d, %v", took, err)
 	}
 	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if more, err := b.round(w, descriptor(t, c)); more || err != nil {
-		t.Errorf("nothing waits: %t, %v", more, err)
+	if took, err := b.round(w, descriptor(t, c)); took > 0 || err != nil {
+		t.Errorf("nothing waits: %d, %v", took, err)
 	}
 }
 

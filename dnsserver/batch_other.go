@@ -2,5 +2,5 @@
 
 package dnsserver
 
-// serve answers packets until stop, and closes the socket.
-func (p *packetSocket) serve(w *worker, done <-chan struct{}) { p.servePlain(w, done) }
+// serving gives the loop that answers packets until stop, and closes the socket.
+func (p *packetSocket) serving() func(w *worker, done <-chan struct{}) { return p.servePlain }

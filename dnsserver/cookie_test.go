@@ -1,8 +1,10 @@
 package dnsserver
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"net/netip"
 	"sync"
 	"testing"
 	"time"
@@ -232,4 +234,45 @@ func TestServerTells(t *testing.T) {
 	if nsid(told, false) != "" || nsid(quiet, true) != "" {
 		t.Error("NSID is told to those who did not ask, or without being configured")
 	}
+}
+
+// If this fails, an option of EDNS crashes the server, a cookie comes back with
+// another client's part, or one that was never made here is believed.
+func FuzzOptions(f *testing.F) {
+	for _, options := range []string{
+		"", "\x00\x0a\x00\x08cookie88", "\x00\x0a\x00\x18cookie88\x01\x00\x00\x00\x65\x53\xf1\x0012345678", "\x00\x0a\x00\x09cookie889",
+		"\x00\x03\x00\x00\x00\x0a\x00\x08cookie88\x00\x0a\x00\x08another8", "\x00\x08\x00\x07\x00\x01\x18\x00\x0a\x01\x00", "\x00\x0a\xff\xff",
+	} {
+		f.Add([]byte(options))
+	}
+	cfg := lanConfig(f)
+	cfg.ServerID = "dns-a"
+	s, _ := clockServer(f, cfg, "e5e973e5a6b2a43f48e7dc849e37bfcf", 1_700_000_000)
+	given, err := hex.DecodeString(cookieIn(exchange(f, s, "10.1.0.1", askCookie(f, hex.EncodeToString([]byte("cookie88"))), false)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(append([]byte("\x00\x0a\x00\x18"), given...))
+	f.Fuzz(func(t *testing.T, options []byte) {
+		if len(options) > 1000 {
+			return
+		}
+		msg := ask("mail.example.lan.", dns.TypeA, 1232)
+		binary.BigEndian.PutUint16(msg[len(msg)-2:], uint16(len(options)))
+		msg = append(msg, options...)
+		askOdd(t, s, msg, false)
+		w := &worker{server: s, count: new(counters), snap: s.snap.Load(), from: netip.MustParseAddr("10.1.0.1")}
+		if !w.q.usual(msg) {
+			return
+		}
+		got := exchange(t, s, "10.1.0.1", msg, false)
+		sent := hex.EncodeToString(w.q.cookie)
+		back := cookieIn(got)
+		if (sent == "") != (back == "") || sent != "" && back[:2*clientCookie] != sent[:2*clientCookie] {
+			t.Fatalf("the cookie %q is answered with %q", sent, back)
+		}
+		if w.cookieOf() == cookieValid && back != sent {
+			t.Fatalf("the cookie %q is believed, and %q given", sent, back)
+		}
+	})
 }

@@ -163,9 +163,9 @@ func (s *Server) start(l *listener) {
 	l.started = true
 	for i, p := range l.packets {
 		w := &worker{server: s, count: s.udpCounts[i%len(s.udpCounts)]}
-		serve := p.serve
-		if s.plain {
-			serve = p.servePlain
+		serve := p.servePlain
+		if !s.plain {
+			serve = p.serving()
 		}
 		s.net.wg.Go(func() { serve(w, l.done) })
 	}

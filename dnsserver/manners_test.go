@@ -211,3 +211,29 @@ func TestFrequentStrangersStay(t *testing.T) {
 	}
 	t.Errorf("the frequent source is not among %v", table.top())
 }
+
+// If this fails, names at the limits of DNS, or with octets that no host has, are
+// taken for malformed, or change on their way.
+func TestExtremeNames(t *testing.T) {
+	zone := "\x07example\x03lan\x00"
+	room := maxName - len(zone)
+	long := strings.Repeat("\x3f"+strings.Repeat("a", 63), 3)
+	long += string(rune(room-len(long)-1)) + strings.Repeat("b", room-len(long)-1)
+	s := lanServer(t)
+	for name, labels := range map[string]string{
+		"255 octets": long, "most labels": strings.Repeat("\x01a", room/2), "octets": "\x04\x00\xff.\\", "one letter": "\x01Z",
+	} {
+		msg := append(bytes.Clone(ask("example.lan.", dns.TypeA)[:headerLen]), labels+zone+"\x00\x01\x00\x01"...)
+		for _, tcp := range []bool{false, true} {
+			raw := s.Query(msg, netip.MustParseAddrPort("10.1.0.1:53"), tcp)
+			if len(raw) < len(msg) || int(raw[3]&0xf) != dns.RcodeNameError || raw[2]&flagAA == 0 || !bytes.Equal(raw[headerLen:len(msg)], msg[headerLen:]) {
+				t.Errorf("%s, TCP %v: %x", name, tcp, raw)
+			}
+		}
+	}
+	// One octet more is no name.
+	over := append(bytes.Clone(ask("example.lan.", dns.TypeA)[:headerLen]), "\x01x"+long+zone+"\x00\x01\x00\x01"...)
+	if m := exchange(t, s, "10.1.0.1", over, false); m == nil || m.Rcode != dns.RcodeFormatError {
+		t.Errorf("a longer one: %v", m)
+	}
+}

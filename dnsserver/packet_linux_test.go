@@ -2,6 +2,8 @@ package dnsserver
 
 import (
 	"encoding/binary"
+	"errors"
+	"net"
 	"net/netip"
 	"testing"
 
@@ -50,6 +52,48 @@ func TestTurnSource(t *testing.T) {
 			if got := tt.oob[unix.CmsgLen(0)+tt.at]; got != tt.index {
 				t.Errorf("%s: interface %d, want %d", tt.name, got, tt.index)
 			}
+		}
+	}
+}
+
+// If this fails, forged messages of routers shrink answers, workers do not share a
+// port, or a rush of questions is lost before anybody could answer.
+func TestPacketOptions(t *testing.T) {
+	for _, listen := range []string{"127.0.0.1:0", "[::1]:0", "0.0.0.0:0"} {
+		addr := netip.MustParseAddrPort(listen)
+		p, err := openPacket(addr, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fd := descriptor(t, p.conn)
+		level, discover, omit, source := unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_OMIT, unix.IP_PKTINFO
+		if addr.Addr().Is6() {
+			level, discover, omit, source = unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_OMIT, unix.IPV6_RECVPKTINFO
+		}
+		wild := 0
+		if addr.Addr().IsUnspecified() {
+			wild = 1
+		}
+		for _, o := range []struct{ level, option, want int }{
+			{level, discover, omit}, {level, source, wild}, {unix.SOL_SOCKET, unix.SO_REUSEPORT, 1},
+		} {
+			if got, err := unix.GetsockoptInt(fd, o.level, o.option); err != nil || got != o.want {
+				t.Errorf("%s: option %d of level %d is %d, want %d: %v", listen, o.option, o.level, got, o.want, err)
+			}
+		}
+		plain, err := net.ListenUDP("udp", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, option := range []int{unix.SO_RCVBUF, unix.SO_SNDBUF} {
+			got, err1 := unix.GetsockoptInt(fd, unix.SOL_SOCKET, option)
+			usual, err2 := unix.GetsockoptInt(descriptor(t, plain), unix.SOL_SOCKET, option)
+			if err1 != nil || err2 != nil || got < usual {
+				t.Errorf("%s: a buffer of %d octets, %d without asking: %v, %v", listen, got, usual, err1, err2)
+			}
+		}
+		if err := errors.Join(p.conn.Close(), plain.Close()); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -269,7 +269,9 @@ func (r *resolver) dname(z *zone, n node, name string) (next string) {
 		return ""
 	}
 	owner := textName(string(n.name()))
-	r.out.answer = r.proven(z, r.out.answer, rrs, dn.Hdr.Ttl)
+	if !holds(r.out.answer, dn) { // a chain may come by it again
+		r.out.answer = r.proven(z, r.out.answer, rrs, dn.Hdr.Ttl)
+	}
 	labels, above := dns.SplitDomainName(name), dns.CountLabel(owner)
 	target := strings.Join(labels[:len(labels)-above], ".") + "."
 	if dn.Target != "." {
@@ -281,7 +283,7 @@ func (r *resolver) dname(z *zone, n node, name string) (next string) {
 	}
 	h := dns.RR_Header{Name: name, Rrtype: dns.TypeCNAME, Class: dns.ClassINET, Ttl: dn.Hdr.Ttl}
 	r.out.answer = append(r.out.answer, &dns.CNAME{Hdr: h, Target: target})
-	if r.qtype == dns.TypeCNAME {
+	if r.qtype == dns.TypeCNAME || dns.IsSubDomain(owner, dn.Target) { // one that leads below itself never ends
 		return ""
 	}
 	return target

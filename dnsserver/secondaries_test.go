@@ -54,6 +54,8 @@ func startKnot(t *testing.T, addr, primary netip.AddrPort, zone string) {
 	daemontest.Start(t, "knotd", "-c", daemontest.File(t, filepath.Join(dir, "knot.conf"), fmt.Sprintf(`server:
   rundir: %[1]q
   listen: %[2]s@%[3]d
+  tcp-idle-timeout: 600
+  tcp-io-timeout: 60000
 database:
   storage: %[1]q
 log:

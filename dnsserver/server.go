@@ -2,6 +2,7 @@ package dnsserver
 
 import (
 	"fmt"
+	"hash/maphash"
 	"log/slog"
 	"maps"
 	"net/netip"
@@ -79,7 +80,10 @@ type Server struct {
 // until [Server.SetAnswer] has said what a pool gives, its names fail with
 // SERVFAIL, which nobody caches for long.
 func New(cfg *Config, o Options) (*Server, error) {
-	s := &Server{log: o.Log, now: o.Now, stored: maps.Clone(o.Serials), pools: map[poolKey]*pool{}, tcpCounts: new(counters)}
+	s := &Server{
+		log: o.Log, now: o.Now, stored: maps.Clone(o.Serials), pools: map[poolKey]*pool{}, tcpCounts: new(counters),
+		changes: map[string]*history{}, queries: make(chan loggedQuery, queryLogQueue),
+	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -97,9 +101,13 @@ func New(cfg *Config, o Options) (*Server, error) {
 	}
 	s.idle.New = func() any { return new(worker) }
 	s.answers.New = newAnswers
-	if err := s.prepareManners(o.CookieSecret); err != nil {
+	s.notify.wake, s.signing.wake = make(chan struct{}, 1), make(chan struct{}, 1)
+	s.limiter = &limiter{seed: maphash.MakeSeed(), started: s.now()}
+	secrets, err := newCookieSecrets(o.CookieSecret)
+	if err != nil {
 		return nil, err
 	}
+	s.cookies.Store(secrets)
 	c, err := s.Prepare(cfg)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,8 @@ type packetSocket struct {
 	// sources: the socket takes packets for several addresses, and each answer
 	// must leave from the one that was asked.
 	sources bool
+	// wake ends what waits for packets, by a deadline that has passed.
+	wake interface{ SetReadDeadline(t time.Time) error }
 }
 
 // oobLen is room for the control messages of one packet.
@@ -35,7 +37,7 @@ func openPacket(addr netip.AddrPort, shared bool) (*packetSocket, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("not a UDP socket"), pc.Close())
 	}
-	return &packetSocket{conn: conn, sources: sources}, nil
+	return &packetSocket{conn: conn, sources: sources, wake: conn}, nil
 }
 
 // servePlain answers packets until stop, and closes the socket. It takes one at a
@@ -74,5 +76,5 @@ func (p *packetSocket) servePlain(w *worker, done <-chan struct{}) {
 
 // stop lets serving end after the messages that are in hand.
 func (p *packetSocket) stop() {
-	_ = p.conn.SetReadDeadline(time.Unix(1, 0)) // fails only where it has ended
+	_ = p.wake.SetReadDeadline(time.Unix(1, 0)) // fails only where it has ended
 }

@@ -227,3 +227,25 @@ disturbed, 2 rounds, delays at 20000 questions a second
 		t.Error(d)
 	}
 }
+
+// If this fails, a disturbance is compared with the calm of another server.
+func TestChosen(t *testing.T) {
+	names := func(word string) (out []string) {
+		for _, d := range chosen(disturbances(), word) {
+			out = append(out, d.name)
+		}
+		return out
+	}
+	if got := names(""); len(got) != len(disturbances()) {
+		t.Errorf("all are %v", got)
+	}
+	if d := cmp.Diff([]string{"nothing, where answers can be swapped", "100 swaps a second"}, names("swaps")); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"nothing", "a flood of three times the capacity", "nothing, zone signed", "a flood of made-up names with DO"}, names("flood")); d != "" {
+		t.Error(d)
+	}
+	if got := names("nothing else"); got != nil {
+		t.Errorf("chosen %v", got)
+	}
+}

@@ -30,6 +30,9 @@ const (
 	floodTimes   = 3    // as many as the server answers
 )
 
+// calmly begins the names of rows without a disturbance.
+const calmly = "nothing"
+
 // disturbance is something that goes on while a server is measured.
 type disturbance struct {
 	name   string
@@ -43,13 +46,13 @@ func disturbances() []disturbance {
 		return func() error { return nil }, nil
 	}
 	return []disturbance{
-		{"nothing", false, false, nothing},
+		{calmly, false, false, nothing},
 		{"a reload every second", false, false, reloads},
 		{"5,000 idle TCP connections", false, false, connections},
 		{"a flood of three times the capacity", false, false, flood},
-		{"nothing, where answers can be swapped", true, false, nothing},
+		{calmly + ", where answers can be swapped", true, false, nothing},
 		{"100 swaps a second", true, false, swaps},
-		{"nothing, zone signed", false, true, nothing},
+		{calmly + ", zone signed", false, true, nothing},
 		{"a flood of made-up names with DO", false, true, madeUp},
 	}
 }
@@ -79,7 +82,10 @@ func (b *bench) disturbed(ctx context.Context, ours server, count int, out, prog
 		}
 		all = append(all, r)
 	}
-	list := disturbances()
+	list := chosen(disturbances(), b.word)
+	if len(list) == 0 {
+		return fmt.Errorf("nothing that disturbs is called %q", b.word)
+	}
 	var rounds []map[string]disturbedSample
 	for n := range count {
 		samples := map[string]disturbedSample{}
@@ -105,6 +111,24 @@ func (b *bench) disturbed(ctx context.Context, ours server, count int, out, prog
 		rounds = append(rounds, samples)
 	}
 	return reportDisturbed(out, list, rounds)
+}
+
+// chosen gives the disturbances whose names hold a word, each behind the calm that it
+// is compared with.
+func chosen(list []disturbance, word string) (out []disturbance) {
+	var calm disturbance
+	for _, d := range list {
+		switch {
+		case strings.HasPrefix(d.name, calmly):
+			calm = d
+		case strings.Contains(d.name, word):
+			if !slices.ContainsFunc(out, func(o disturbance) bool { return o.name == calm.name }) {
+				out = append(out, calm)
+			}
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // beside measures a server while something else happens: how much it answers, and

@@ -54,7 +54,7 @@ type load struct {
 	asked int
 
 	answered, lost, wrong int
-	delays                []time.Duration // of some
+	delays                []time.Duration // of some; at a rate, of all
 }
 
 // measured is what came of a load.
@@ -205,7 +205,7 @@ func (l *load) take(f *flow, b []byte, now time.Time) {
 	if b[2]&0x82 != 0x80 || b[3]&0xf != q.rcode || (b[6]|b[7] != 0) != q.filled {
 		l.wrong++
 	}
-	if l.answered%16 == 0 {
+	if l.rate > 0 || l.answered%16 == 0 {
 		l.delays = append(l.delays, now.Sub(f.at[slot]))
 	}
 	l.answered++

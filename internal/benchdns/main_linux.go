@@ -44,6 +44,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	each := fs.Duration("time", 250*time.Millisecond, "how `long` each server is driven in a round")
 	only := fs.String("servers", "", "`names` with commas; all that are installed unless given")
 	modes := fs.String("modes", "free,pinned", "free: two workers, the kernel shares the processors out; pinned: one worker on the first processor, the load on the second; disturbed: ours alone, with and without what could disturb it (give -time 2s)")
+	beside := fs.String("beside", "", "in the mode disturbed: `word` that the names of what disturbs hold, such as swaps; all unless given")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	if !slices.Contains(names, "dnsteer") {
 		return fmt.Errorf("there is no %s: make build makes it", program)
 	}
-	b := &bench{time: *each}
+	b := &bench{time: *each, word: *beside}
 	if b.list, err = makeQuestions(); err != nil {
 		return err
 	}

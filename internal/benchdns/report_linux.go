@@ -57,7 +57,7 @@ func reportDisturbed(w io.Writer, list []disturbance, rounds []map[string]distur
 	b.WriteString("| beside it | q/s | p50 µs | p99 µs | lost % | q/s with/without | p99 with/without |\n|---|---|---|---|---|---|---|\n")
 	calm := ""
 	for _, d := range list {
-		if strings.HasPrefix(d.name, "nothing") {
+		if strings.HasPrefix(d.name, calmly) {
 			calm = d.name
 		}
 		var columns [4][]float64

@@ -50,6 +50,7 @@ type bench struct {
 	list   []question
 	time   time.Duration
 	probed uint16
+	word   string // in the names of what disturbs; all for none
 }
 
 // running is a server that has been started.

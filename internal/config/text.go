@@ -57,6 +57,33 @@ func (h *hosts) UnmarshalText(text []byte) error {
 	return checkHost(s, true)
 }
 
+// domain is a zone's name, in lower case and without the final dot: not only what
+// hosts are called, as in 64/26.2.0.192.in-addr.arpa (RFC 2317).
+type domain string
+
+func (d *domain) form() form { return form{name: "zone name", pattern: `^[A-Za-z0-9_./*-]+$`} }
+
+func (d *domain) UnmarshalText(text []byte) error {
+	s := strings.ToLower(strings.TrimSuffix(string(text), "."))
+	*d = domain(s)
+	if s == "" || len(s) > maxName {
+		return expected(fmt.Sprintf("a zone's name of 1 to %d characters", maxName))
+	}
+	for i, label := range strings.Split(s, ".") {
+		switch {
+		case label == "*" && i == 0: // RFC 4592 section 4.1 has no zone that does what one would expect
+			return expected("a name without a wildcard in front: it is a record of the zone above it")
+		case label == "":
+			return expected("a zone's name without an empty label between two dots")
+		case len(label) > maxLabel:
+			return expected(fmt.Sprintf("labels of at most %d characters", maxLabel))
+		case strings.Trim(label, nameChars+"/*") != "":
+			return expected("a zone's name of ASCII letters, digits, \"-\", \"_\", \"/\" and \"*\"; others in their IDNA form, xn--…")
+		}
+	}
+	return nil
+}
+
 // Limits of a name (RFC 1035, section 2.3.4), without the final dot.
 const (
 	maxName  = 253

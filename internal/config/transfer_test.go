@@ -98,3 +98,35 @@ func TestRateLimit(t *testing.T) {
 		})
 	}
 }
+
+// If this fails, a zone that DNS allows is refused for its name, or one that cannot
+// be served is taken.
+func TestZoneNames(t *testing.T) {
+	for name, fault := range map[string]string{
+		"example.lan": "", "Example.LAN.": "", "lan": "", "10.in-addr.arpa": "", "64/26.2.0.192.in-addr.arpa": "", "64-26.2.0.192.in-addr.arpa": "",
+		"_tcp.example.lan": "", "-x-.example.lan": "", "a.*.example.lan": "", "a*.example.lan": "",
+		"*.example.lan":                  "without a wildcard in front",
+		"a..example.lan":                 "empty label",
+		"a b.example.lan":                "found \"a b.example.lan\", expected a zone's name of",
+		"bücher.lan":                     "IDNA",
+		strings.Repeat("a", 64) + ".lan": "labels of at most 63",
+		strings.Repeat("aaa.", 64):       "1 to 253 characters",
+	} {
+		text := fmt.Sprintf("dns: {listen: [\"127.0.0.1:0\"], zones: [{name: %q, ns: [ns.example.net], hostmaster: a@example.lan}]}\n", name)
+		cfg, err := config.Parse("x.yaml", []byte(text), fixed())
+		switch {
+		case fault != "":
+			if err == nil || !strings.Contains(err.Error(), fault) {
+				t.Errorf("%s: %v, want %s", name, err, fault)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		case cfg.DNS.Zones[0].Name != strings.TrimSuffix(strings.ToLower(name), "."):
+			t.Errorf("%s is served as %s", name, cfg.DNS.Zones[0].Name)
+		default:
+			if _, err := dnsserver.New(cfg.DNS, dnsserver.Options{}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}

@@ -52,7 +52,7 @@ type dnsKeys struct {
 
 type zoneKeys struct {
 	At         Pos
-	Name       Value[host]     `yaml:"name" doc:"The zone's name." required:"yes" example:"example.lan"`
+	Name       Value[domain]   `yaml:"name" doc:"The zone's name." required:"yes" example:"example.lan"`
 	NS         []Value[host]   `yaml:"ns" doc:"Full names of the zone's name servers. Needed unless the file has NS records of its own." nonempty:"yes" example:"[ns1.example.lan]"`
 	Hostmaster Value[mailbox]  `yaml:"hostmaster" doc:"Mail address for the SOA record. Needed unless the file has an SOA record of its own." example:"admin@example.lan"`
 	File       Value[string]   `yaml:"file" doc:"The zone's other records in master-file form (RFC 1035). Relative to this file; $INCLUDE reaches only files in the same folder and below." example:"zones/example.lan.zone"`

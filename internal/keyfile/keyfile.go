@@ -99,7 +99,22 @@ func New(zone string, algorithm uint8) (Made, error) {
 // Name gives the name of a key's files without their ends.
 func Name(k dnsserver.SigningKey) string {
 	record := k.Record()
-	return fmt.Sprintf("K%s+%03d+%05d", record.Hdr.Name, record.Algorithm, k.Tag())
+	return prefix(record.Hdr.Name, record.Algorithm) + fmt.Sprintf("%05d", k.Tag())
+}
+
+// prefix is what the names of a zone's files begin with, as BIND's do: what could
+// mean something to a file system is written by its code.
+func prefix(zone string, algorithm uint8) string {
+	var b strings.Builder
+	for _, c := range []byte(dns.CanonicalName(zone)) {
+		switch {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '-', c == '_', c == '.':
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return fmt.Sprintf("K%s+%03d+", b.String(), algorithm)
 }
 
 // Write writes a key's files into a folder, which is made where it is missing. The
@@ -145,10 +160,10 @@ func Find(dir, zone string, algorithm uint8) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for keys: %w", err)
 	}
-	prefix := fmt.Sprintf("K%s+%03d+", dns.CanonicalName(zone), algorithm)
+	begin := prefix(zone, algorithm)
 	var list []string
 	for _, e := range entries {
-		if name := e.Name(); strings.HasPrefix(name, prefix) && strings.HasSuffix(name, Public) {
+		if name := e.Name(); strings.HasPrefix(name, begin) && strings.HasSuffix(name, Public) {
 			list = append(list, filepath.Join(dir, strings.TrimSuffix(name, Public)))
 		}
 	}

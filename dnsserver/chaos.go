@@ -1,26 +1,10 @@
 package dnsserver
 
 import (
-	"hash/maphash"
 	"strings"
 
 	"github.com/miekg/dns"
 )
-
-// prepareManners makes what is kept about clients for as long as the server runs.
-func (s *Server) prepareManners(secret Secret) error {
-	c, err := newCookieSecrets(secret)
-	if err != nil {
-		return err
-	}
-	s.cookies.Store(c)
-	s.limiter = &limiter{seed: maphash.MakeSeed(), started: s.now()}
-	s.changes = map[string]*history{}
-	s.notify.wake = make(chan struct{}, 1)
-	s.signing.wake = make(chan struct{}, 1)
-	s.queries = make(chan loggedQuery, queryLogQueue)
-	return nil
-}
 
 // chaos answers questions of class CHAOS about the server itself (RFC 4892) where
 // it has something to say: REFUSED for all others.
