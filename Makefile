@@ -79,6 +79,10 @@ bench: ## the benchmarks
 bench-dns: build ## our DNS server beside others that are installed: q/s, CPU per answer, latency, memory
 	@go run ./internal/benchdns -ours bin/dnsteer $(BENCHDNS)
 
+.PHONY: bench-scale
+bench-scale: build ## four minutes: the program with 100 to 10,000 nodes: start, reload, decisions, probes, memory
+	@go run ./internal/benchscale -ours bin/dnsteer $(BENCHSCALE)
+
 .PHONY: screenshots
 screenshots: ## pictures of every screen of the dashboard, phone and desktop, light and dark, in bin/screenshots
 	@.ci/packages

@@ -15,7 +15,7 @@ import (
 func numbered(n uint64) Batch {
 	text := []byte(strconv.FormatUint(n, 10))
 	return Batch{
-		Sites: map[string][]byte{"a": text, "b": text}, Global: text,
+		Sites: map[string]SiteState{"a": stored(string(text)), "b": stored(string(text))}, Global: text,
 		Serials: map[string]uint32{"zone": uint32(n)}, Events: []sites.Event{event(n, string(text))},
 	}
 }
