@@ -29,7 +29,7 @@ func (a *App) Status(ctx context.Context) (api.Status, error) {
 	st.HTTP = a.webStatus(cfg)
 	st.Alerts = summary(a.alerts.Status())
 	st.Resolved = a.seen.views()
-	st.Problems = problems(&st)
+	st.Problems = append(problems(&st), a.names.absent()...)
 	return st, nil
 }
 
