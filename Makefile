@@ -62,7 +62,8 @@ DAYS   ?= 100000
 STATES ?= 300000
 
 .PHONY: soak
-soak: ## hours: DAYS simulated days, STATES of the rules explored, planted bugs
+soak: ## hours: DAYS simulated days, STATES of the rules explored, 500 kills of the store, planted bugs
+	DNSTEER_KILLS=500 go test -count=1 -timeout 0 -v -run '^TestKills$$' ./internal/store
 	DNSTEER_DAYS=$(DAYS) CGO_ENABLED=0 go test -count=1 -timeout 0 -v -run '^TestDays$$' ./internal/simulation
 	DNSTEER_STATES=$(STATES) CGO_ENABLED=0 go test -count=1 -timeout 0 -v -run '^TestEveryState$$' ./sites
 	@$(MAKE) mutants
