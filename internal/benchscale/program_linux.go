@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -110,6 +111,7 @@ func (p *program) memory() (now, most int64, err error) {
 type asker struct {
 	conn net.Conn
 	buf  []byte
+	id   uint16 // of the questions for one name: late answers to others do not count
 }
 
 func (w *world) asker() (*asker, error) {
@@ -117,12 +119,15 @@ func (w *world) asker() (*asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &asker{conn, make([]byte, 1500)}, nil
+	return &asker{conn: conn, buf: make([]byte, 1500)}, nil
 }
 
 // until asks until the answer has an address, or has it no more.
 func (a *asker) until(ctx context.Context, name string, addr netip.Addr, has bool) error {
-	query, err := new(dns.Msg).SetQuestion(name+".", dns.TypeA).Pack()
+	a.id++
+	q := new(dns.Msg).SetQuestion(name+".", dns.TypeA)
+	q.Id = a.id
+	query, err := q.Pack()
 	if err != nil {
 		return err
 	}
@@ -139,7 +144,7 @@ func (a *asker) until(ctx context.Context, name string, addr netip.Addr, has boo
 			time.Sleep(time.Millisecond / 2)
 			continue
 		}
-		if n > 12 && a.buf[7] > 0 && bytes.Contains(a.buf[:n], addr.AsSlice()) == has {
+		if n > 12 && binary.BigEndian.Uint16(a.buf) == a.id && a.buf[7] > 0 && bytes.Contains(a.buf[:n], addr.AsSlice()) == has {
 			return nil
 		}
 	}

@@ -2,7 +2,10 @@ package main
 
 import (
 	"errors"
+	"runtime"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/engine"
@@ -52,14 +55,15 @@ func (v *virtual) median(count int, up bool) time.Duration {
 	return quantile(took, 0.5)
 }
 
-// results hands in so many results, and gives what one cost.
+// results hands in so many results, and gives what one cost: the time that the thread
+// had a processor, since others may want it too.
 func (v *virtual) results(n int, up bool) time.Duration {
-	var took time.Duration
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	began := threadTime()
 	for handed := 0; handed < n; handed += len(v.done) {
-		began := time.Now()
 		t := v.engine.Turn(v.instant(), engine.Input{Done: v.done})
 		next := v.engine.Next()
-		took += time.Since(began)
 		v.done = v.done[:0]
 		for _, run := range t.Runs {
 			v.done = append(v.done, v.result(run, up))
@@ -68,7 +72,16 @@ func (v *virtual) results(n int, up bool) time.Duration {
 			v.now = max(v.now, next)
 		}
 	}
-	return took / time.Duration(n)
+	return (threadTime() - began) / time.Duration(n)
+}
+
+// threadTime is the time that this thread has had a processor.
+func threadTime() time.Duration {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_THREAD, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func (v *virtual) result(run probes.Run, up bool) engine.Finished {

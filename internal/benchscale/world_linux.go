@@ -175,7 +175,7 @@ defaults:
 		b.WriteString("targets:\n")
 	}
 	for i := range w.targets {
-		fmt.Fprintf(&b, "  - {name: t%d, type: rfc2136, address: \"%s:1\", zone: example.lan, insecure: true}\n", i, resolver(i))
+		fmt.Fprintf(&b, "  - {name: t%d, type: rfc2136, server: \"%s:1\", zone: example.lan}\n", i, resolver(i))
 	}
 	files := map[string]string{"all.yaml": b.String()}
 	for i := range w.sites {
