@@ -62,7 +62,8 @@ DAYS   ?= 100000
 STATES ?= 300000
 
 .PHONY: soak
-soak: ## hours: DAYS simulated days, STATES of the rules explored, planted bugs
+soak: ## hours: DAYS simulated days, STATES of the rules explored, 500 kills of the store, planted bugs
+	DNSTEER_KILLS=500 go test -count=1 -timeout 0 -v -run '^TestKills$$' ./internal/store
 	DNSTEER_DAYS=$(DAYS) CGO_ENABLED=0 go test -count=1 -timeout 0 -v -run '^TestDays$$' ./internal/simulation
 	DNSTEER_STATES=$(STATES) CGO_ENABLED=0 go test -count=1 -timeout 0 -v -run '^TestEveryState$$' ./sites
 	@$(MAKE) mutants
@@ -78,6 +79,10 @@ bench: ## the benchmarks
 .PHONY: bench-dns
 bench-dns: build ## our DNS server beside others that are installed: q/s, CPU per answer, latency, memory
 	@go run ./internal/benchdns -ours bin/dnsteer $(BENCHDNS)
+
+.PHONY: bench-scale
+bench-scale: build ## four minutes: the program with 100 to 10,000 nodes: start, reload, decisions, probes, memory
+	@go run ./internal/benchscale -ours bin/dnsteer $(BENCHSCALE)
 
 .PHONY: screenshots
 screenshots: ## pictures of every screen of the dashboard, phone and desktop, light and dark, in bin/screenshots

@@ -54,18 +54,25 @@ func firstHost(s Service) string {
 
 // service joins the services that share a host, each at sites of its own.
 func (b *builder) service(wire string, indices []int) (*service, error) {
-	svc := &service{bySite: slices.Repeat([]int32{none}, len(b.siteNames))}
+	svc := &service{}
 	for _, i := range indices {
 		s := &b.cfg.Services[i]
 		for _, at := range s.Sites {
 			site := b.site(at.Site)
-			if svc.bySite[site] != none {
+			if svc.at(site) != none {
 				return nil, fmt.Errorf("host %s is in two services at site %s: remove it from one", textName(wire), at.Site)
 			}
-			svc.bySite[site] = int32(len(svc.entries))
 			svc.entries = append(svc.entries, serviceEntry{
-				pool: b.pools(poolKey{at.Site, s.Pool}), ttl: at.TTL, unsettled: at.TTLUnsettled,
+				site: site, pool: b.pools(poolKey{at.Site, s.Pool}), ttl: at.TTL, unsettled: at.TTLUnsettled,
 			})
+			if svc.bySite != nil {
+				svc.bySite[site] = int32(len(svc.entries) - 1)
+			} else if len(svc.entries) > fewEntries {
+				svc.bySite = slices.Repeat([]int32{none}, len(b.siteNames))
+				for n := range svc.entries {
+					svc.bySite[svc.entries[n].site] = int32(n)
+				}
+			}
 		}
 	}
 	b.services = append(b.services, svc)

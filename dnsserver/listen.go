@@ -33,6 +33,7 @@ type listener struct {
 	streams net.Listener
 	done    chan struct{} // closed by stop
 	started bool          // its loops close the sockets
+	absent  bool          // no interface had the address when it was opened
 }
 
 // Listen opens the configured addresses. It is apart from Serve so that a port
@@ -161,6 +162,9 @@ func stopAll(ls []*listener) {
 // start begins to serve a listener.
 func (s *Server) start(l *listener) {
 	l.started = true
+	if l.absent {
+		s.log.Warn("no interface of this host has an address of dns.listen: it is served from the moment that one gets it", "address", l.addr.Addr())
+	}
 	for i, p := range l.packets {
 		w := &worker{server: s, count: s.udpCounts[i%len(s.udpCounts)]}
 		serve := p.servePlain
@@ -204,9 +208,23 @@ func openListener(want netip.AddrPort, workers int) (*listener, error) {
 	}
 }
 
+// tryListener opens an address once. Where no interface has it, a system that can
+// opens it all the same: it is served from the moment at which one gets it, be it by
+// DHCP or from the other machine of a pair, and the other addresses are until then.
 func tryListener(want netip.AddrPort, workers int) (*listener, error) {
-	l := &listener{want: want, addr: want, done: make(chan struct{})}
+	l, err := bindListener(want, workers, false)
+	if bindsAbsent && errors.Is(err, syscall.EADDRNOTAVAIL) {
+		return bindListener(want, workers, true)
+	}
+	return l, err
+}
+
+func bindListener(want netip.AddrPort, workers int, absent bool) (*listener, error) {
+	l := &listener{want: want, addr: want, done: make(chan struct{}), absent: absent}
 	lc := net.ListenConfig{KeepAlive: -1} // idle connections end by our own time
+	if absent {
+		lc.Control = bindAbsent
+	}
 	streams, err := lc.Listen(context.Background(), "tcp"+family(want), want.String())
 	if err != nil {
 		return nil, listenError("tcp", want, err)
@@ -215,7 +233,7 @@ func tryListener(want netip.AddrPort, workers int) (*listener, error) {
 	if tcp, ok := streams.Addr().(*net.TCPAddr); ok {
 		l.addr = netip.AddrPortFrom(want.Addr(), tcp.AddrPort().Port())
 	}
-	l.packets, err = openPackets(l.addr, workers)
+	l.packets, err = openPackets(l.addr, workers, absent)
 	if err != nil {
 		l.stop()
 		return nil, listenError("udp", l.addr, err)
@@ -224,24 +242,24 @@ func tryListener(want netip.AddrPort, workers int) (*listener, error) {
 }
 
 // openPackets opens the UDP sockets of an address.
-func openPackets(addr netip.AddrPort, workers int) ([]*packetSocket, error) {
+func openPackets(addr netip.AddrPort, workers int, absent bool) ([]*packetSocket, error) {
 	if !sharesPorts {
 		workers = 1
 	}
 	if workers > 1 {
 		// Sockets that share a port would share it with another server's too:
 		// see first whether it is free.
-		probe, err := net.ListenUDP("udp"+family(addr), net.UDPAddrFromAddrPort(addr))
+		probe, err := openPacket(addr, false, absent)
 		if err != nil {
 			return nil, err
 		}
-		if err := probe.Close(); err != nil {
+		if err := probe.conn.Close(); err != nil {
 			return nil, err
 		}
 	}
 	var out []*packetSocket
 	for range workers {
-		p, err := openPacket(addr, workers > 1)
+		p, err := openPacket(addr, workers > 1, absent)
 		if err != nil {
 			for _, p := range out {
 				_ = p.conn.Close() // the first error is the one to tell

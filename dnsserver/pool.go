@@ -83,11 +83,30 @@ func newAddresses(in []netip.Addr, width int) addresses {
 type service struct {
 	number  int            // in the snapshot, from 1
 	entries []serviceEntry // in the order of the configuration
-	bySite  []int32        // index into entries by site; none where it has none
+	// bySite is the index into entries by site, none where it has none; nil where the
+	// entries are few: a table of all sites for each name would be large.
+	bySite []int32
+}
+
+// fewEntries are looked through.
+const fewEntries = 8
+
+// at gives the place of a site among the entries; none where it is not there.
+func (s *service) at(site int32) int32 {
+	if s.bySite != nil {
+		return s.bySite[site]
+	}
+	for i := range s.entries {
+		if s.entries[i].site == site {
+			return int32(i)
+		}
+	}
+	return none
 }
 
 // serviceEntry is a service at one site.
 type serviceEntry struct {
+	site           int32
 	pool           *pool
 	ttl, unsettled time.Duration
 }
@@ -97,7 +116,7 @@ type serviceEntry struct {
 // when nobody has said yet what that pool gives.
 func (s *service) pick(site int32) (*serviceEntry, *poolBody) {
 	if site != none {
-		if i := s.bySite[site]; i != none {
+		if i := s.at(site); i != none {
 			e := &s.entries[i]
 			return e, e.pool.body.Load()
 		}

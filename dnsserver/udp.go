@@ -24,9 +24,16 @@ type packetSocket struct {
 // oobLen is room for the control messages of one packet.
 const oobLen = 128
 
-func openPacket(addr netip.AddrPort, shared bool) (*packetSocket, error) {
+// openPacket opens one UDP socket. shared: others have the same port. absent: no
+// interface has the address yet.
+func openPacket(addr netip.AddrPort, shared, absent bool) (*packetSocket, error) {
 	sources := addr.Addr().IsUnspecified()
-	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
+	lc := net.ListenConfig{Control: func(network, address string, c syscall.RawConn) error {
+		if absent {
+			if err := bindAbsent(network, address, c); err != nil {
+				return err
+			}
+		}
 		return setPacketOptions(c, addr.Addr().Is4(), shared, sources)
 	}}
 	pc, err := lc.ListenPacket(context.Background(), "udp"+family(addr), addr.String())

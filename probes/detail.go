@@ -201,8 +201,10 @@ func (o *Observer) trace(ctx context.Context) context.Context {
 	})
 }
 
-// readBody reads what comes first of a body, and gives it back to be judged.
-func (o *Observer) readBody(r io.Reader) []byte {
+// readBody reads what comes first of a body, and gives it back to be judged. A page
+// that quotes the headers that it was sent is noted without their values, which may be
+// secret.
+func (o *Observer) readBody(r io.Reader, sent map[string]string) []byte {
 	if o == nil {
 		return nil
 	}
@@ -211,10 +213,24 @@ func (o *Observer) readBody(r io.Reader) []byte {
 	beginning = beginning[:n]
 	o.note(func(d *Detail) {
 		if d.HTTP != nil {
-			d.HTTP.Body = printable(string(beginning), maxLine)
+			d.HTTP.Body = printable(unquoted(string(beginning), sent), maxLine)
 		}
 	})
 	return beginning
+}
+
+// unquoted gives a text without the values of headers, or the last words of them.
+func unquoted(text string, headers map[string]string) string {
+	const short = 7 // of a value that says nothing
+	for _, value := range headers {
+		_, credentials, _ := strings.Cut(value, " ")
+		for _, secret := range []string{value, credentials} {
+			if len(secret) > short {
+				text = strings.ReplaceAll(text, secret, "<secret>")
+			}
+		}
+	}
+	return text
 }
 
 func (o *Observer) message(m *dns.Msg) {

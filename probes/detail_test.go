@@ -106,6 +106,12 @@ func TestDetailContents(t *testing.T) {
 		t.Error(diff)
 	}
 
+	quoting := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "no: ", r.Header) }))
+	_, d = observe(t, HTTP{URL: "http://{address}:" + quoting + "/", Headers: map[string]string{"Authorization": "Bearer of-a-secret"}}, soon)
+	if body := d.HTTP.Body; strings.Contains(body, "of-a-secret") || !strings.Contains(body, "Authorization:[<secret>]") {
+		t.Errorf("a page that quotes what it was sent is noted as %q", body)
+	}
+
 	cert := newAuthority(t).sign(t, "app.example.lan", -9*day, -day)
 	port, err := strconv.Atoi(serveTLS(t, cert, nil))
 	if err != nil {
@@ -151,7 +157,7 @@ func TestDetailCostsNothing(t *testing.T) {
 		o.connect(netip.AddrPort{}).end(nil)
 		o.certificate(nil, nil)
 		o.response(nil)
-		o.readBody(nil)
+		o.readBody(nil, nil)
 		o.message(nil)
 		o.echo(SeenEcho{})
 		o.command(nil, nil)

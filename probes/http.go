@@ -93,11 +93,11 @@ func (p HTTP) probe(ctx context.Context, addr netip.Addr, cert *certificate) sit
 	defer resp.Body.Close()
 	cert.observer.response(resp)
 	if !p.accepts(resp.StatusCode) {
-		cert.observer.readBody(resp.Body)
+		cert.observer.readBody(resp.Body, p.Headers)
 		return down(CauseStatus, "status %d", resp.StatusCode)
 	}
 	step := cert.observer.begin("body")
-	beginning := cert.observer.readBody(resp.Body)
+	beginning := cert.observer.readBody(resp.Body, p.Headers)
 	found, err := contains(io.LimitReader(io.MultiReader(bytes.NewReader(beginning), resp.Body), maxBody), p.Body)
 	step.end(err)
 	if err != nil {

@@ -5,10 +5,13 @@ import "fmt"
 // ExplainNode says in one sentence or two why "site/node" is where it is, and
 // what would happen next and when.
 func (m *Machine) ExplainNode(name string) string {
-	n := m.findNode(name)
-	if n == nil {
-		return "There is no node " + name + "."
+	if n := m.findNode(name); n != nil {
+		return m.explainNode(n)
 	}
+	return "There is no node " + name + "."
+}
+
+func (m *Machine) explainNode(n *node) string {
 	if n.taken() {
 		return m.explainTaken(n) + m.explainFigures(n)
 	}
@@ -19,7 +22,7 @@ func (m *Machine) ExplainNode(name string) string {
 		}
 	}
 	if worst == nil {
-		return name + " is answered and not judged: its site has no witness in its address family, so no outage can take it out." + m.explainFigures(n)
+		return n.site.Name + "/" + n.Name + " is answered and not judged: its site has no witness in its address family, so no outage can take it out." + m.explainFigures(n)
 	}
 	t := m.explainDrill(n) + m.explainLine(worst) + m.explainWaiting(n) + m.explainFigures(n)
 	if worst.Stale != 0 {

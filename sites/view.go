@@ -168,9 +168,13 @@ type PoolView struct {
 
 // View gives what people are shown of the sites, as of the last Step. It shares
 // nothing with the machine.
-func (m *Machine) View() []SiteView {
-	views := make([]SiteView, 0, len(m.sites))
-	for _, s := range m.sites {
+func (m *Machine) View() []SiteView { return m.ViewOf(0, len(m.sites)) }
+
+// ViewOf is View for the sites from one to before another, by their places in the
+// configuration.
+func (m *Machine) ViewOf(from, to int) []SiteView {
+	views := make([]SiteView, 0, to-from)
+	for _, s := range m.sites[from:to] {
 		v := SiteView{Name: s.Name, Condition: s.Condition, Since: s.Since, Unjudged: s.Unjudged != [families]uint64{}, Explain: m.ExplainSite(s.Name)}
 		v.Nodes, v.Pools = slices.Grow(v.Nodes, len(s.nodes)), slices.Grow(v.Pools, len(s.pools))
 		for _, w := range s.witnesses {
@@ -201,7 +205,7 @@ func (m *Machine) viewNode(n *node) NodeView {
 	v := NodeView{
 		Name: n.Name, Word: n.word(), Measured: n.measured(), Answers: !n.disabled() && n.answers(), Addresses: n.answered(),
 		Timeout: n.cfg.Timeout, Ordered: copied(n.ordered()), Drill: copied(n.Drill), Quarantine: n.Quarantine != 0,
-		Explain: m.ExplainNode(n.site.Name + "/" + n.Name),
+		Explain: m.explainNode(n),
 	}
 	if f := n.figures(m.now.Boot); !f.none() {
 		v.Figures = &f

@@ -15,7 +15,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"path"
 	"slices"
 	"time"
@@ -53,19 +52,6 @@ type Channel struct {
 // those that say more are a [RefusedError].
 type Sender interface {
 	Send(ctx context.Context, m *Message, log Dialogue) error
-}
-
-// Dial opens a connection of a channel. A nil one is the network's. Which
-// addresses are called is the configuration's alone: nothing of an event gets
-// into one, and no answer leads to another, so loopback is as good as any.
-type Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-
-// Open opens a connection.
-func (d Dial) Open(ctx context.Context, network, addr string) (net.Conn, error) {
-	if d == nil {
-		return new(net.Dialer).DialContext(ctx, network, addr)
-	}
-	return d(ctx, network, addr)
 }
 
 // Dialogue takes what is said between a sender and its server, line by line.

@@ -126,7 +126,7 @@ func (k *keeper) record(m *sites.Machine, now sites.Instant, fx sites.Effects) {
 	}
 	for _, name := range k.removed {
 		if b.Sites == nil {
-			b.Sites = make(map[string][]byte)
+			b.Sites = make(map[string]store.SiteState)
 		}
 		b.Sites[name] = nil
 	}
@@ -184,13 +184,13 @@ func (k *keeper) everything(m *sites.Machine) {
 	k.writer.Queue(b)
 }
 
+// add adds the state of a site, which is encoded beside the loop: a large site has
+// hundreds of kilobytes, and may change with every result of an outage.
 func (k *keeper) add(b *store.Batch, name string, saved sites.SavedSite) {
-	if data := k.encode(saved); data != nil {
-		if b.Sites == nil {
-			b.Sites = make(map[string][]byte)
-		}
-		b.Sites[name] = data
+	if b.Sites == nil {
+		b.Sites = make(map[string]store.SiteState)
 	}
+	b.Sites[name] = func() []byte { return k.encode(saved) }
 }
 
 func (k *keeper) encode(v any) []byte {

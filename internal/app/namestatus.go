@@ -25,6 +25,16 @@ func namesStatus(st *api.DNSStatus, stats *dnsserver.Stats) {
 	st.ClockBehind = stats.ClockBehind
 }
 
+// absent tells of addresses that nobody can ask at.
+func (n *names) absent() (list []string) {
+	if s := n.get(); s != nil {
+		for _, a := range s.Absent() {
+			list = append(list, fmt.Sprintf("No interface of this host has %s, which dns.listen names: it is served from the moment that one gets it.", a))
+		}
+	}
+	return list
+}
+
 // namesProblems lists what is wrong with the names beside their answers.
 func namesProblems(st *api.DNSStatus) (list []string) {
 	if st == nil {

@@ -59,9 +59,12 @@ type pushedEntry struct {
 func newPushed(cfg *config.Config) *pushed {
 	p := &pushed{cfg: cfg, touches: map[sites.PoolID][]touch{}}
 	names, byHost := hostsOf(cfg)
+	known := reaching{sites: cfg.Sites.Sites, byName: map[string]*sites.Site{}, lists: map[string][]netip.Addr{}}
+	for i := range known.sites {
+		known.byName[known.sites[i].Name] = &known.sites[i]
+	}
 	for i := range cfg.Targets {
 		t := &pushedTarget{Target: &cfg.Targets[i], dirty: true, nodes: map[string][]netip.Addr{}}
-		known := map[string][]netip.Addr{} // by the sites of a host
 		for _, name := range names {
 			if !t.Takes(name) {
 				continue
@@ -73,7 +76,7 @@ func newPushed(cfg *config.Config) *pushed {
 			for _, e := range h.entries {
 				p.touches[e.id] = append(p.touches[e.id], touch{i, len(t.hosts)})
 			}
-			t.nodes[name] = reachable(&cfg.Sites, h.entries, known)
+			t.nodes[name] = known.from(h.entries)
 			t.hosts = append(t.hosts, h)
 		}
 		p.targets = append(p.targets, t)
@@ -81,15 +84,24 @@ func newPushed(cfg *config.Config) *pushed {
 	return p
 }
 
-// hostsOf gives the hosts in their order, and the pools that can answer each.
-func hostsOf(cfg *config.Config) (names []string, byHost map[string][]pushedEntry) {
-	at := map[string]sites.PoolID{}
-	for i := range cfg.Sites.Sites {
-		s := &cfg.Sites.Sites[i]
+// poolName names a pool.
+type poolName struct{ site, pool string }
+
+// poolsOf finds every pool by its name.
+func poolsOf(cfg *sites.Config) map[poolName]sites.PoolID {
+	at := map[poolName]sites.PoolID{}
+	for i := range cfg.Sites {
+		s := &cfg.Sites[i]
 		for j := range s.Pools {
-			at[s.Name+"/"+s.Pools[j].Name] = sites.PoolID{Site: i, Pool: j}
+			at[poolName{s.Name, s.Pools[j].Name}] = sites.PoolID{Site: i, Pool: j}
 		}
 	}
+	return at
+}
+
+// hostsOf gives the hosts in their order, and the pools that can answer each.
+func hostsOf(cfg *config.Config) (names []string, byHost map[string][]pushedEntry) {
+	at := poolsOf(&cfg.Sites)
 	byHost = map[string][]pushedEntry{}
 	for i := range cfg.Sites.Services {
 		svc := &cfg.Sites.Services[i]
@@ -98,7 +110,7 @@ func hostsOf(cfg *config.Config) (names []string, byHost map[string][]pushedEntr
 				names = append(names, host)
 			}
 			for _, site := range svc.Sites {
-				id, ok := at[site+"/"+svc.Pool]
+				id, ok := at[poolName{site, svc.Pool}]
 				if !ok {
 					continue
 				}
@@ -113,25 +125,28 @@ func hostsOf(cfg *config.Config) (names []string, byHost map[string][]pushedEntr
 	return names, byHost
 }
 
-// reachable lists the addresses of all nodes that can come to serve a name: of
-// its pools' sites, and of those that may step in for them (A4).
-func reachable(cfg *sites.Config, entries []pushedEntry, known map[string][]netip.Addr) (list []netip.Addr) {
-	byName := map[string]*sites.Site{}
-	for i := range cfg.Sites {
-		byName[cfg.Sites[i].Name] = &cfg.Sites[i]
-	}
+// reaching knows which addresses can come to be answered.
+type reaching struct {
+	sites  []sites.Site
+	byName map[string]*sites.Site
+	lists  map[string][]netip.Addr // what was found, by the sites
+}
+
+// from lists the addresses of all nodes that can come to serve a name: of its
+// pools' sites, and of those that may step in for them (A4).
+func (r *reaching) from(entries []pushedEntry) (list []netip.Addr) {
 	var names strings.Builder
 	visited := map[*sites.Site]bool{}
 	var order []*sites.Site
 	for _, e := range entries {
-		for s := &cfg.Sites[e.id.Site]; s != nil && !visited[s]; s = byName[s.EmergencySite] {
+		for s := &r.sites[e.id.Site]; s != nil && !visited[s]; s = r.byName[s.EmergencySite] {
 			visited[s] = true
 			order = append(order, s)
 			names.WriteString(s.Name + "\n")
 		}
 	}
 	key := names.String()
-	if list, ok := known[key]; ok {
+	if list, ok := r.lists[key]; ok {
 		return list
 	}
 	for _, s := range order {
@@ -143,8 +158,8 @@ func reachable(cfg *sites.Config, entries []pushedEntry, known map[string][]neti
 		}
 	}
 	slices.SortFunc(list, netip.Addr.Compare)
-	known[key] = slices.Compact(list)
-	return known[key]
+	r.lists[key] = slices.Compact(list)
+	return r.lists[key]
 }
 
 // update takes in the answers of touched pools, and gives what has changed of

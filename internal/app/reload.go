@@ -13,7 +13,6 @@ import (
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/plural"
-	"github.com/dnsteer/dnsteer/internal/publish"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -88,11 +87,12 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 		listener.Discard()
 		return api.ReloadReport{}, a.reject(ctx, err)
 	}
+	desired := retargeting{newPushed(cfg), targets}
 	report.Warnings = append(report.Warnings, a.pushing.left(list)...)
 	report.Changed = true
 	report.Text = "The configuration is in place: " + counts(cfg) + "."
 	room := a.room(cfg)
-	if err := a.loop.do(ctx, func() { a.swap(cfg, names, targets, room, report.Text) }); err != nil {
+	if err := a.loop.do(ctx, func() { a.swap(cfg, names, desired, room, report.Text) }); err != nil {
 		names.discard()
 		listener.Discard()
 		return api.ReloadReport{}, fmt.Errorf("put the configuration in place: %w", err)
@@ -173,7 +173,7 @@ func (a *App) unchanged(ctx context.Context, cfg *config.Config) error {
 
 // swap puts a configuration in place, in the loop's goroutine. Nothing in it can
 // fail.
-func (a *App) swap(cfg *config.Config, names *renaming, targets *publish.Change, room int, text string) {
+func (a *App) swap(cfg *config.Config, names *renaming, targets retargeting, room int, text string) {
 	a.cfg.Store(cfg)
 	a.beats.Use(cfg.Heartbeats())
 	a.runner.SetLimit(room)
@@ -181,7 +181,7 @@ func (a *App) swap(cfg *config.Config, names *renaming, targets *publish.Change,
 	now := a.instant()
 	t := a.loop.engine.Reload(now, &cfg.Sites)
 	names.commit(a.loop.engine.Machine())
-	a.pushing.use(cfg, targets, a.loop.engine.Machine())
+	a.pushing.use(targets, a.loop.engine.Machine())
 	a.loop.follow(now, t)
 	a.past.since = now.Boot
 	a.alerts.Reload(a.alertsOf(cfg))

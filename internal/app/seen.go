@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
-	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -82,26 +81,24 @@ func (a *App) see(ctx context.Context) {
 // wanted lists the first name of each site that can be seen, and what its clients
 // should get for it now.
 func (a *App) wanted(ctx context.Context) (list []wanted) {
-	var services []api.ServiceView
-	up := make(map[string]bool)
-	var cfg *config.Config
-	err := a.loop.do(ctx, func() {
-		m := a.loop.engine.Machine()
-		cfg = a.cfg.Load()
-		services = a.services(m, cfg)
-		for i := range cfg.Sites.Sites {
-			name := cfg.Sites.Sites[i].Name
-			up[name] = m.SiteWord(name) != string(sites.SiteIsDown)
-		}
-	})
+	st, cfg, err := a.viewed(ctx)
 	if err != nil {
 		return nil
+	}
+	services := st.Services
+	up := make(map[string]bool) // what is still to be asked
+	for i := range st.Sites {
+		up[st.Sites[i].Name] = st.Sites[i].Condition != sites.SiteIsDown
 	}
 	for i := range services {
 		for j := range services[i].Sites {
 			x := &services[i].Sites[j]
+			if !up[x.Site] || len(x.Addresses) == 0 || len(services[i].Hosts) == 0 {
+				continue
+			}
 			resolvers := resolversOf(cfg, x.Site)
-			if !up[x.Site] || len(resolvers) == 0 || len(x.Addresses) == 0 || len(services[i].Hosts) == 0 {
+			if len(resolvers) == 0 {
+				up[x.Site] = false
 				continue
 			}
 			up[x.Site] = false // one name is enough

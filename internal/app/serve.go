@@ -104,7 +104,11 @@ func (a *App) stop(die, decide func()) error {
 		if err := a.loop.end(ctx); err != nil {
 			return err
 		}
-		return finish(ctx, "the probes", a.runner.Close)
+		// Probes keep nothing: those that do not end may end with the process.
+		if late := finish(ctx, "the probes", a.runner.Close); late != nil {
+			a.log.Warn("probes are left behind", "error", late)
+		}
+		return nil
 	})
 	err = errors.Join(err, within(storeWithin, func(ctx context.Context) error {
 		if err := a.keeper.writer.Close(ctx); err != nil {

@@ -5,31 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
-	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/version"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
 // Status gives everything that is known now ([api.Reader]).
 func (a *App) Status(ctx context.Context) (api.Status, error) {
-	var st api.Status
-	var cfg *config.Config
-	err := a.loop.do(ctx, func() {
-		m := a.loop.engine.Machine()
-		cfg = a.cfg.Load()
-		st.Time, st.Sites, st.Isolated = time.Now(), m.View(), m.Isolated != 0
-		switch {
-		case m.Mass != 0:
-			st.Brake = "holds"
-		case m.Released:
-			st.Brake = "released"
-		}
-		st.Services = a.services(m, cfg)
-	})
+	st, cfg, err := a.viewed(ctx)
 	if err != nil {
 		return api.Status{}, err
 	}
@@ -44,7 +29,7 @@ func (a *App) Status(ctx context.Context) (api.Status, error) {
 	st.HTTP = a.webStatus(cfg)
 	st.Alerts = summary(a.alerts.Status())
 	st.Resolved = a.seen.views()
-	st.Problems = problems(&st)
+	st.Problems = append(problems(&st), a.names.absent()...)
 	return st, nil
 }
 
@@ -135,34 +120,6 @@ func troubled(n *sites.NodeView) bool {
 	default:
 		return true
 	}
-}
-
-// services gives what each site's clients get for each service. It is called in
-// the loop's goroutine.
-func (a *App) services(m *sites.Machine, cfg *config.Config) []api.ServiceView {
-	var views []api.ServiceView
-	for i := range cfg.Sites.Services {
-		v := &cfg.Sites.Services[i]
-		view := api.ServiceView{Hosts: v.Hosts, Pool: v.Pool}
-		for _, name := range v.Sites {
-			id, ok := m.FindPool(name + "/" + v.Pool)
-			if !ok {
-				continue
-			}
-			s := &cfg.Sites.Sites[id.Site]
-			answer := m.Answer(id)
-			ttl := v.TTL
-			if ttl == 0 {
-				ttl = s.TTL
-			}
-			view.Sites = append(view.Sites, api.ServiceAnswerView{
-				Site: name, Serves: answer.String(), TTL: int(answer.TTL(ttl, s.TTLUnsettled) / time.Second),
-				Addresses: texts(append(slices.Clone(answer.IPv4), answer.IPv6...)),
-			})
-		}
-		views = append(views, view)
-	}
-	return views
 }
 
 func texts(addrs []netip.Addr) []string {

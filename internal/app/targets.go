@@ -66,11 +66,17 @@ func (a *App) publish(m *sites.Machine, touched []sites.PoolID) {
 	}
 }
 
+// retargeting is another configuration of the targets, ready to be put in place.
+type retargeting struct {
+	desired *pushed
+	change  *publish.Change
+}
+
 // use puts the targets of a configuration in place, in the loop's goroutine.
-func (p *pushing) use(cfg *config.Config, change *publish.Change, m *sites.Machine) {
-	p.desired = newPushed(cfg)
+func (p *pushing) use(r retargeting, m *sites.Machine) {
+	p.desired = r.desired
 	p.look(m)
-	change.Commit()
+	r.change.Commit()
 	p.desired.all(m)
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -46,5 +47,36 @@ func TestNamedTestsExist(t *testing.T) {
 	}
 	if named < 100 {
 		t.Errorf("the pages name %d tests, and should name at least 100", named)
+	}
+}
+
+var faultRow = regexp.MustCompile(`(?m)^\| ([0-9]*) \| (.*) \| (.*) \|$`)
+
+// A fault would stand in the table of faults with nothing that shows that it is met,
+// or two of them under one number.
+func TestEveryFaultHasATest(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "reliability.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(data), "| no. | fault | covered by |")
+	text, _, _ = strings.Cut(text, "\n## ")
+	last, rows := 0, 0
+	for _, m := range faultRow.FindAllStringSubmatch(text, -1) {
+		if m[1] == "" {
+			continue // a heading
+		}
+		rows++
+		number, err := strconv.Atoi(m[1])
+		if err != nil || number <= last {
+			t.Errorf("fault %q (%s) stands after fault %d: numbers grow, and each is there once", m[1], m[2], last)
+		}
+		last = number
+		if !namedTest.MatchString(m[3]) {
+			t.Errorf("fault %d (%s) names no test", number, m[2])
+		}
+	}
+	if rows < 80 {
+		t.Errorf("the table has %d faults, and should have at least 80", rows)
 	}
 }

@@ -20,8 +20,8 @@ const pruneStep = 256
 
 // Batch is what one commit stores. Its parts may be empty.
 type Batch struct {
-	// Sites holds the durable state of sites by name; nil removes a site's.
-	Sites map[string][]byte
+	// Sites gives the durable state of sites by name; nil removes a site's.
+	Sites map[string]SiteState
 	// Global is the durable state that belongs to no site; nil leaves it as it is.
 	Global []byte
 	// Events with their IDs; an ID that is stored already is replaced.
@@ -35,6 +35,12 @@ type Batch struct {
 	// start compares its own clock with it (O6).
 	Wall time.Time
 }
+
+// SiteState makes what is stored of a site. It is called at each attempt to store
+// it, by the goroutine of the commit, and must be safe to be called there; nil from it
+// leaves what is stored as it is. Whoever queues states thus does not wait for their
+// encoding, and of those that wait only the last is encoded.
+type SiteState func() []byte
 
 // Commit stores the batch in one transaction and returns when it lasts. Errors
 // are [CommitError], after which the store goes on and the batch may be given
@@ -191,8 +197,8 @@ func (s *Store) apply(tx *bolt.Tx, b Batch) error {
 		var err error
 		if state == nil {
 			err = tx.Bucket([]byte(sitesBucket)).Delete([]byte(name))
-		} else {
-			err = put(tx, sitesBucket, []byte(name), state)
+		} else if data := state(); data != nil {
+			err = put(tx, sitesBucket, []byte(name), data)
 		}
 		if err != nil {
 			return fmt.Errorf("state of site %q: %w", name, err)

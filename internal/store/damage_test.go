@@ -32,7 +32,7 @@ func sample(t testing.TB) (newest, before []byte) {
 			t.Fatal(err)
 		}
 		err := s.Commit(Batch{
-			Sites:   map[string][]byte{"berlin": fmt.Appendf(nil, `{"n":%d}`, i), fmt.Sprint("site", i): []byte("{}")},
+			Sites:   map[string]SiteState{"berlin": stored(fmt.Sprintf(`{"n":%d}`, i)), fmt.Sprint("site", i): stored("{}")},
 			Global:  fmt.Appendf(nil, `{"n":%d}`, i),
 			Serials: map[string]uint32{"example.lan": uint32(i)},
 			Events:  []sites.Event{event(3*i+1, strings.Repeat("x", 300)), event(3*i+2, "y"), event(3*i+3, "z")},
@@ -156,7 +156,7 @@ func TestDamagedFilesOpen(t *testing.T) {
 		if report.Damage != "" && (report.SetAside == "" || !report.Empty || len(state.Sites) != 0) {
 			t.Errorf("%s: report %+v", name, report)
 		}
-		commit(t, s, Batch{Sites: map[string][]byte{"new": []byte("{}")}})
+		commit(t, s, Batch{Sites: map[string]SiteState{"new": stored("{}")}})
 		if err := s.Close(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -179,14 +179,14 @@ func TestCopyStandsIn(t *testing.T) {
 	dir := t.TempDir()
 	now := func() time.Time { return epoch }
 	s, _ := open(t, dir, Options{Now: now})
-	commit(t, s, Batch{Sites: map[string][]byte{"berlin": []byte("1")}, Events: []sites.Event{event(1, "")}})
+	commit(t, s, Batch{Sites: map[string]SiteState{"berlin": stored("1")}, Events: []sites.Event{event(1, "")}})
 	if err := s.Snapshot(); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chtimes(s.path(prevName), epoch, epoch); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, s, Batch{Sites: map[string][]byte{"berlin": []byte("2")}})
+	commit(t, s, Batch{Sites: map[string]SiteState{"berlin": stored("2")}})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func pagesNamed(damage string) (n int) {
 // If this fails, a copy that a bad disk spoilt replaces the good one.
 func TestSnapshotOfADamagedFileReplacesNothing(t *testing.T) {
 	s, _ := open(t, t.TempDir(), Options{})
-	commit(t, s, Batch{Sites: map[string][]byte{"berlin": []byte("a state that is long enough to be found")}})
+	commit(t, s, Batch{Sites: map[string]SiteState{"berlin": stored("a state that is long enough to be found")}})
 	if err := s.Snapshot(); err != nil {
 		t.Fatal(err)
 	}

@@ -50,6 +50,9 @@ func childCommand(role, dir string) *exec.Cmd {
 	return cmd
 }
 
+// stored makes a state of a site that is ready.
+func stored(text string) SiteState { return func() []byte { return []byte(text) } }
+
 var epoch = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 func open(t *testing.T, dir string, opts Options) (*Store, Report) {
@@ -102,13 +105,13 @@ func TestStateSurvivesARestart(t *testing.T) {
 		t.Errorf("a first start reports %+v", report)
 	}
 	commit(t, s, Batch{
-		Sites:   map[string][]byte{"berlin": []byte(`{"a":1}`), "paris": []byte(`{"b":2}`), "gone": []byte("{}")},
+		Sites:   map[string]SiteState{"berlin": stored(`{"a":1}`), "paris": stored(`{"b":2}`), "gone": stored("{}")},
 		Global:  []byte(`{"isolated":false}`),
 		Serials: map[string]uint32{"example.lan": 4294967295, "corp": 1},
 		Events:  []sites.Event{event(1, "first"), event(2, "second")},
 		Wall:    epoch,
 	})
-	commit(t, s, Batch{Sites: map[string][]byte{"berlin": []byte(`{"a":3}`), "gone": nil}, Serials: map[string]uint32{"corp": 2}})
+	commit(t, s, Batch{Sites: map[string]SiteState{"berlin": stored(`{"a":3}`), "gone": nil}, Serials: map[string]uint32{"corp": 2}})
 	s, report = reopen(t, s)
 	if diff := cmp.Diff(Report{}, report); diff != "" {
 		t.Errorf("report: %s", diff)

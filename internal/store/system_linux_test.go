@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -75,7 +74,7 @@ func fill(dir string) (release func() error, err error) {
 // large is a batch that needs room.
 func large(n uint64) Batch {
 	b := numbered(n)
-	b.Sites["large"] = bytes.Repeat([]byte{'x'}, 100_000)
+	b.Sites["large"] = stored(strings.Repeat("x", 100_000))
 	return b
 }
 

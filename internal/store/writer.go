@@ -144,7 +144,7 @@ func (w *Writer) add(b Batch) {
 func merge(first, second Batch) Batch {
 	if len(second.Sites) > 0 {
 		if first.Sites == nil {
-			first.Sites = make(map[string][]byte, len(second.Sites))
+			first.Sites = make(map[string]SiteState, len(second.Sites))
 		}
 		maps.Copy(first.Sites, second.Sites)
 	}

@@ -68,6 +68,8 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte
+	// sent are the secrets that it was sent, which it may quote.
+	sent []providers.Secret
 }
 
 // do sends a request to a path below /control and gives the answer to it. Body
@@ -185,7 +187,7 @@ func (c *client) exchange(ctx context.Context, method, path string, body any) (a
 	if len(data) > answerLimit {
 		return answer{}, permanent("the answer is larger than %d MiB", answerLimit>>20)
 	}
-	return answer{resp.StatusCode, resp.Header, data}, nil
+	return answer{resp.StatusCode, resp.Header, data, []providers.Secret{c.password, providers.Secret(c.cookie)}}, nil
 }
 
 // sendError takes the URL out of an error, and says of which class it is.
@@ -217,12 +219,14 @@ func (a answer) after() time.Duration {
 
 // text is what the answer says, for people.
 func (a answer) text() string {
+	const shown, looked = 160, 4096
+	said := providers.Hide(string(a.body[:min(len(a.body), looked)]), a.sent...)
 	s := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(string(a.body[:min(len(a.body), 160)]), "?"))
+	}, strings.ToValidUTF8(said[:min(len(said), shown)], "?"))
 	return strings.TrimSpace(s)
 }
 
@@ -232,7 +236,7 @@ func (a answer) isJSON() error {
 		return err
 	}
 	if of, _, err := mime.ParseMediaType(a.header.Get("Content-Type")); err != nil || of != jsonType {
-		return permanent("the answer is %q in place of %s: something that stands before the server answers for it (a log-in page, an error page), or the path in the URL is wrong", a.header.Get("Content-Type"), jsonType)
+		return permanent("the answer is %q in place of %s: something that stands before the server answers for it (a log-in page, an error page), or the path in the URL is wrong", providers.Hide(a.header.Get("Content-Type"), a.sent...), jsonType)
 	}
 	return nil
 }
@@ -250,7 +254,7 @@ func (a answer) json(into any) error {
 
 // fault says what is wrong with an answer; nil for 200.
 func (a answer) fault() error {
-	to := a.header.Get("Location")
+	to := providers.Hide(a.header.Get("Location"), a.sent...)
 	switch {
 	case a.status == http.StatusOK:
 		return nil

@@ -24,6 +24,8 @@ type session struct {
 	client  *lib.Client
 	version version
 	used    time.Time // when the last request ended
+	// password is what it was sent, which it may quote.
+	password providers.Secret
 }
 
 // request is what is asked of a router.
@@ -62,7 +64,7 @@ func (p *Provider) dial(ctx context.Context) (*session, error) {
 		return nil, errors.Join(err, conn.Close())
 	}
 	client.SetLogHandler(slog.DiscardHandler) // it would write the password
-	s := &session{conn: conn, guard: g, client: client}
+	s := &session{conn: conn, guard: g, client: client, password: p.config.Password}
 	if err := p.login(ctx, s); err != nil {
 		s.close()
 		return nil, err
@@ -91,7 +93,7 @@ func (s *session) run(ctx context.Context, r request) (*lib.Reply, error) {
 	}
 	s.used = time.Now()
 	if device, ok := errors.AsType[*lib.DeviceError](err); ok {
-		message := device.Sentence.Map["message"]
+		message := providers.Hide(device.Sentence.Map["message"], s.password)
 		if device.Sentence.Word == "!trap" {
 			return nil, &trapError{message}
 		}
@@ -105,6 +107,10 @@ func (s *session) run(ctx context.Context, r request) (*lib.Reply, error) {
 	case s.guard.err != nil:
 		return nil, s.guard.err
 	default:
+		// A word that the library does not know stands in its error.
+		if text := providers.Hide(err.Error(), s.password); text != err.Error() {
+			return nil, errors.New(text)
+		}
 		return nil, err
 	}
 }

@@ -70,7 +70,7 @@ func New(opt Options) (*Service, error) {
 func (s *Service) Send(ctx context.Context, m *alert.Message, log alert.Dialogue) error {
 	c := &client{ctx: ctx, http: &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport:     &http.Transport{DialContext: s.dial, DisableKeepAlives: true},
+		Transport:     &http.Transport{DialContext: s.dial.Open, DisableKeepAlives: true},
 	}}
 	log.Say("> %s: %s", s.scheme, m.Title())
 	done := make(chan error, 1)

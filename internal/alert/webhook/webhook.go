@@ -105,7 +105,7 @@ func New(opt Options) (*Hook, error) {
 		// No proxy of the environment: it is not in the configuration.
 		Transport: &http.Transport{
 			TLSClientConfig: &tls.Config{RootCAs: opt.Roots, MinVersion: tls.VersionTLS12},
-			DialContext:     opt.Dial, DisableKeepAlives: true, ResponseHeaderTimeout: 30 * time.Second,
+			DialContext:     opt.Dial.Open, DisableKeepAlives: true, ResponseHeaderTimeout: 30 * time.Second,
 		},
 	}
 	for _, m := range alert.Samples(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)) {

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/engine"
+	"github.com/dnsteer/dnsteer/probes"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// turns gives what one result costs the rules and the schedule, in a world where
+// every node answers and in one where none does, each after a while in which
+// nothing changes any more.
+func turns(path string) (up, down time.Duration, err error) {
+	cfg, err := config.Load(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	e := &virtual{now: time.Hour}
+	e.engine = engine.New(e.instant(), &cfg.Sites, sites.Saved{}, 1)
+	count := len(e.engine.Machine().Targets())
+	e.results(2*count, true)
+	up = e.median(count, true)
+	e.results(4*count, false)
+	down = e.median(count, false)
+	if up == 0 || down == 0 {
+		return 0, 0, errors.New("the rules take no time")
+	}
+	return up, down, nil
+}
+
+// virtual is an engine in a time of its own, where every probe has its result in
+// the next turn.
+type virtual struct {
+	engine *engine.Engine
+	now    time.Duration
+	done   []engine.Finished
+}
+
+func (v *virtual) instant() sites.Instant {
+	return sites.Instant{Boot: v.now, Wall: time.Unix(1_800_000_000, 0).Add(v.now)}
+}
+
+// median is of batches, since the machine may do something else during some.
+func (v *virtual) median(count int, up bool) time.Duration {
+	var took []time.Duration
+	for range 21 {
+		took = append(took, v.results(max(count, 2000), up))
+	}
+	return quantile(took, 0.5)
+}
+
+// results hands in so many results, and gives what one cost: the time that the thread
+// had a processor, since others may want it too.
+func (v *virtual) results(n int, up bool) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	began := threadTime()
+	for handed := 0; handed < n; handed += len(v.done) {
+		t := v.engine.Turn(v.instant(), engine.Input{Done: v.done})
+		next := v.engine.Next()
+		v.done = v.done[:0]
+		for _, run := range t.Runs {
+			v.done = append(v.done, v.result(run, up))
+		}
+		if v.now++; len(v.done) == 0 {
+			v.now = max(v.now, next)
+		}
+	}
+	return (threadTime() - began) / time.Duration(n)
+}
+
+// threadTime is the time that this thread has had a processor.
+func threadTime() time.Duration {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_THREAD, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func (v *virtual) result(run probes.Run, up bool) engine.Finished {
+	c := sites.Check{Outcome: sites.Up, Duration: time.Millisecond}
+	if !up && run.Subject.Node != "" {
+		c = sites.Check{Outcome: sites.Down, Cause: string(probes.CauseRefused), Text: "connection refused", Duration: time.Millisecond}
+	}
+	return engine.Finished{Run: run, Result: sites.Result{Subject: run.Subject, Start: v.now, Finish: v.now, Checks: []sites.Check{c}}}
+}

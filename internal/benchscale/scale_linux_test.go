@@ -1,0 +1,73 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/dnsteer/dnsteer/internal/config"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// If this fails, the world that is measured is none that the program takes, or not of
+// the size that the table says.
+func TestWorld(t *testing.T) {
+	s, err := parseSize("40x4", 80)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.targets = 2
+	w, err := newWorld(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(w.config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes, hosts := 0, 0
+	for i := range cfg.Sites.Sites {
+		nodes += len(cfg.Sites.Sites[i].Nodes)
+	}
+	for i := range cfg.Sites.Services {
+		hosts += len(cfg.Sites.Services[i].Hosts)
+	}
+	if nodes != 40 || len(cfg.Sites.Sites) != 4 || hosts != 80 || len(cfg.Targets) != 2 {
+		t.Errorf("%d nodes, %d sites, %d names, %d targets", nodes, len(cfg.Sites.Sites), hosts, len(cfg.Targets))
+	}
+	if up, down, err := turns(w.config()); err != nil || up == 0 || down == 0 {
+		t.Errorf("a result costs the rules %v and %v, %v", up, down, err)
+	}
+	if err := w.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// If this fails, sizes that cannot be made are measured as others.
+func TestSizesThatCannotBe(t *testing.T) {
+	for _, text := range []string{"", "10", "10x3", "10x10", "x", "100x10x1", "1000000x10"} {
+		if s, err := parseSize(text, 10_000); err == nil {
+			t.Errorf("%q is %+v", text, s)
+		}
+	}
+}
+
+// If this fails, a node that is probed late counts as one that is not.
+func TestLateness(t *testing.T) {
+	const interval = 10 * time.Second
+	l := newLateness(3, interval)
+	now := time.Now()
+	for i, after := range []time.Duration{0, interval - time.Second, 2*interval + time.Second} {
+		l.seen(0, now.Add(after))
+		if i == 0 {
+			l.seen(1, now)
+			l.seen(7, now) // nobody
+		}
+	}
+	p99, most, overdue := l.worst(now.Add(3 * interval))
+	if most != 2*time.Second || p99 != 0 || overdue != 2 {
+		t.Errorf("p99 %v, most %v, overdue %d", p99, most, overdue)
+	}
+}
