@@ -61,7 +61,7 @@ func TestTurnSource(t *testing.T) {
 func TestPacketOptions(t *testing.T) {
 	for _, listen := range []string{"127.0.0.1:0", "[::1]:0", "0.0.0.0:0"} {
 		addr := netip.MustParseAddrPort(listen)
-		p, err := openPacket(addr, true)
+		p, err := openPacket(addr, true, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,10 +47,7 @@ func BenchmarkReader(b *testing.B) {
 	}
 	b.Run("held-by-a-status", func(b *testing.B) {
 		for b.Loop() {
-			if err := r.loop.do(context.Background(), func() {
-				m := r.loop.engine.Machine()
-				_, _ = m.View(), r.services(m, r.cfg.Load())
-			}); err != nil {
+			if err := r.loop.do(context.Background(), (&view{app: r.App}).step); err != nil {
 				b.Fatal(err)
 			}
 		}
