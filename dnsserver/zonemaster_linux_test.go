@@ -2,7 +2,6 @@ package dnsserver
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"path/filepath"
 	"strings"
@@ -25,25 +24,13 @@ func rootAbove(t *testing.T, ns netnstest.Namespace, records string) string {
 	daemontest.File(t, filepath.Join(dir, "root.zone"), head+"a.root-test. IN A 10.53.0.1\ntest. IN NS a.root-test.\n")
 	daemontest.File(t, filepath.Join(dir, "test.zone"), "$ORIGIN test.\n"+head+
 		"dnsteer IN NS ns1.dnsteer\ndnsteer IN NS ns2.dnsteer\nns1.dnsteer IN A 10.53.1.1\nns2.dnsteer IN A 10.53.2.1\n"+records)
-	conf := daemontest.File(t, filepath.Join(dir, "nsd.conf"), fmt.Sprintf(`server:
-  ip-address: 10.53.0.1
-  username: ""
-  chroot: ""
-  zonesdir: %[1]q
-  xfrdir: %[1]q
-  xfrdfile: "%[1]s/xfrd.state"
-  zonelistfile: "%[1]s/zone.list"
-  pidfile: "%[1]s/nsd.pid"
-  database: ""
-remote-control:
-  control-enable: no
-zone:
+	conf := daemontest.File(t, filepath.Join(dir, "nsd.conf"), daemontest.NSD(dir, netip.MustParseAddrPort("10.53.0.1:53"), `zone:
   name: "."
   zonefile: root.zone
 zone:
   name: "test."
   zonefile: test.zone
-`, dir))
+`))
 	daemontest.StartCmd(t, ns.Command(context.Background(), "nsd", "-d", "-c", conf)) // it ends with the test
 	return daemontest.File(t, filepath.Join(dir, "hints"), ". 3600000 NS a.root-test.\na.root-test. 3600000 A 10.53.0.1\n")
 }
