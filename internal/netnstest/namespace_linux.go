@@ -81,7 +81,7 @@ func (ns Namespace) Command(ctx context.Context, name string, args ...string) *e
 // Run runs a program in the namespace to its end and gives its output.
 func (ns Namespace) Run(t testing.TB, name string, args ...string) string {
 	t.Helper()
-	out, err := ns.Command(t.Context(), name, args...).CombinedOutput()
+	out, err := ns.Command(context.WithoutCancel(t.Context()), name, args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %s in %s: %v (.ci/packages installs it)\n%s", name, strings.Join(args, " "), ns, err, out)
 	}
@@ -132,6 +132,21 @@ type End struct {
 // Wire lays a wire (veth) between two namespaces. Both of its ends are up.
 func Wire(t testing.TB, a, b End) {
 	t.Helper()
-	a.In.IP(t, fmt.Sprintf("link add %s type veth peer name %s netns %s", a.Link, b.Link, b.In), "link set "+a.Link+" up")
-	b.In.IP(t, "link set "+b.Link+" up")
+	a.In.IP(t, fmt.Sprintf("link add %s type veth peer name %s netns %s", a.Link, b.Link, b.In), "link set dev "+a.Link+" up")
+	b.In.IP(t, "link set dev "+b.Link+" up")
+}
+
+// Listens says what is amiss as long as nothing listens at an address, or at any
+// address if it is ":443"; "" once something does.
+func (ns Namespace) Listens(at string) string {
+	out, err := ns.Command(context.Background(), "ss", "-Hltn").Output()
+	if err != nil {
+		return fmt.Sprintf("ss in %s: %v", ns, err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Fields(line); len(f) > 3 && strings.HasSuffix(f[3], at) {
+			return ""
+		}
+	}
+	return "nothing listens at " + at + ":\n" + string(out)
 }
