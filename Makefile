@@ -57,15 +57,17 @@ cross-test: ## what differs by processor (clocks, sockets, echo requests), for 6
 	GOARCH=arm GOARM=6 CGO_ENABLED=0 go test -count=1 -exec qemu-arm -run '$(CROSS)' ./internal/clock ./dnsserver ./probes
 
 # What takes too long for every day. DAYS of the simulation, STATES of each small
-# world of the rules.
+# world of the rules, SOAK of real networks.
 DAYS   ?= 100000
 STATES ?= 300000
+SOAK   ?= 30m
 
 .PHONY: soak
-soak: ## hours: DAYS simulated days, STATES of the rules explored, 500 kills of the store, planted bugs
+soak: ## hours: DAYS simulated days, STATES of the rules explored, 500 kills of the store, SOAK of faults in real networks (takes root), planted bugs
 	DNSTEER_KILLS=500 go test -count=1 -timeout 0 -v -run '^TestKills$$' ./internal/store
 	DNSTEER_DAYS=$(DAYS) CGO_ENABLED=0 go test -count=1 -timeout 0 -v -run '^TestDays$$' ./internal/simulation
 	DNSTEER_STATES=$(STATES) CGO_ENABLED=0 go test -count=1 -timeout 0 -v -run '^TestEveryState$$' ./sites
+	DNSTEER_SOAK=$(SOAK) CGO_ENABLED=0 go test -count=1 -timeout 0 -v -run '^TestSoak$$' ./internal/realnet
 	@$(MAKE) mutants
 
 .PHONY: mutants

@@ -21,53 +21,29 @@ import (
 func startNSD(t *testing.T, addr, primary netip.AddrPort, zone string) {
 	t.Helper()
 	dir := t.TempDir()
-	daemontest.Start(t, "nsd", "-d", "-c", daemontest.File(t, filepath.Join(dir, "nsd.conf"), fmt.Sprintf(`server:
-  ip-address: %[2]s@%[3]d
-  port: %[3]d
-  username: ""
-  chroot: ""
-  zonesdir: %[1]q
-  xfrdir: %[1]q
-  xfrdfile: "%[1]s/xfrd.state"
-  zonelistfile: "%[1]s/zone.list"
-  pidfile: "%[1]s/nsd.pid"
-  database: ""
-  xfrd-reload-timeout: 0
-remote-control:
-  control-enable: no
-key:
+	daemontest.Start(t, "nsd", "-d", "-c", daemontest.File(t, filepath.Join(dir, "nsd.conf"), daemontest.NSD(dir, addr, fmt.Sprintf(`key:
   name: xfr.example.lan
   algorithm: hmac-sha256
-  secret: %[5]q
+  secret: %[3]q
 zone:
-  name: %[6]s
+  name: %[4]s
   zonefile: "%[1]s/zone"
-  request-xfr: 127.0.0.1@%[4]d xfr.example.lan
+  request-xfr: 127.0.0.1@%[2]d xfr.example.lan
   allow-notify: 127.0.0.1 xfr.example.lan
-`, dir, addr.Addr(), addr.Port(), primary.Port(), encodedSecret, zone)))
+`, dir, primary.Port(), encodedSecret, zone))))
 }
 
 // startKnot runs Knot as a secondary of a server on loopback.
 func startKnot(t *testing.T, addr, primary netip.AddrPort, zone string) {
 	t.Helper()
 	dir := t.TempDir()
-	daemontest.Start(t, "knotd", "-c", daemontest.File(t, filepath.Join(dir, "knot.conf"), fmt.Sprintf(`server:
-  rundir: %[1]q
-  listen: %[2]s@%[3]d
-  tcp-idle-timeout: 600
-  tcp-io-timeout: 60000
-database:
-  storage: %[1]q
-log:
-  - target: stderr
-    any: info
-key:
+	daemontest.Start(t, "knotd", "-c", daemontest.File(t, filepath.Join(dir, "knot.conf"), daemontest.Knot(dir, addr, fmt.Sprintf(`key:
   - id: xfr.example.lan
     algorithm: hmac-sha256
-    secret: %[5]s
+    secret: %[2]s
 remote:
   - id: primary
-    address: 127.0.0.1@%[4]d
+    address: 127.0.0.1@%[1]d
     key: xfr.example.lan
 acl:
   - id: told
@@ -75,11 +51,10 @@ acl:
     key: xfr.example.lan
     action: notify
 zone:
-  - domain: %[6]s
-    storage: %[1]q
+  - domain: %[3]s
     master: primary
     acl: told
-`, dir, addr.Addr(), addr.Port(), primary.Port(), encodedSecret, zone)))
+`, primary.Port(), encodedSecret, zone))))
 }
 
 // startBIND runs BIND as a secondary of a server on loopback.

@@ -5,116 +5,52 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
-	"os/exec"
-	"runtime"
-	"strings"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/dnsteer/dnsteer/internal/netnstest"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
 // namespace is a network namespace of a test.
-type namespace string
+type namespace struct{ netnstest.Namespace }
 
-// newNamespace makes one that goes with the test.
-func newNamespace(t *testing.T, role string) namespace {
-	t.Helper()
-	ns := namespace(fmt.Sprintf("dnsteer-probes-%d-%s", os.Getpid(), role))
-	ip(t, "netns", "add", string(ns))
-	t.Cleanup(func() { ip(t, "netns", "delete", string(ns)) })
-	ns.ip(t, "link set lo up")
-	return ns
-}
-
-func ip(t *testing.T, args ...string) {
-	t.Helper()
-	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
-		t.Fatalf("ip %s: %v: %s", strings.Join(args, " "), err, out)
-	}
-}
-
-// ip runs one command of ip in the namespace.
-func (ns namespace) ip(t *testing.T, command string) {
-	t.Helper()
-	ip(t, append([]string{"-n", string(ns)}, strings.Fields(command)...)...)
-}
-
-// do runs f on a thread that is in the namespace and dies with it. What f
-// starts in other goroutines is not in the namespace.
+// do runs f in the namespace. What f starts in other goroutines is not in it.
 func (ns namespace) do(t *testing.T, f func()) {
 	t.Helper()
-	errs := make(chan error)
-	go func() {
-		runtime.LockOSThread() // and never unlocked
-		errs <- func() error {
-			fd, err := unix.Open("/run/netns/"+string(ns), unix.O_RDONLY|unix.O_CLOEXEC, 0)
-			if err != nil {
-				return err
-			}
-			defer unix.Close(fd)
-			if err := unix.Setns(fd, unix.CLONE_NEWNET); err != nil {
-				return err
-			}
-			f()
-			return nil
-		}()
-	}()
-	if err := <-errs; err != nil {
-		t.Fatalf("enter the namespace %s: %v", ns, err)
-	}
-}
-
-// sysctl sets a setting under /proc/sys/net.
-func (ns namespace) sysctl(t *testing.T, name, value string) {
-	t.Helper()
-	ns.do(t, func() {
-		if err := os.WriteFile("/proc/sys/net/"+name, []byte(value), 0); err != nil {
-			t.Error(err)
-		}
-	})
+	ns.Do(t, func() error { f(); return nil })
 }
 
 // world is a prober and the router that it reaches everything by:
 // 10.99.0.1 and fd99::1 are its own, 10.99.0.2 and fd99::2 the router's.
 func world(t *testing.T) (prober, router namespace) {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("needs root to make network namespaces")
-	}
-	prober, router = newNamespace(t, "p"), newNamespace(t, "r")
-	prober.ip(t, "link add p0 type veth peer name r0 netns "+string(router))
-	for _, c := range []string{
-		"addr add 10.99.0.1/24 dev p0", "addr add fd99::1/64 dev p0 nodad", "link set p0 up",
+	prober, router = namespace{netnstest.New(t, "prober")}, namespace{netnstest.New(t, "router")}
+	netnstest.Wire(t, netnstest.End{In: prober.Namespace, Link: "p0"}, netnstest.End{In: router.Namespace, Link: "r0"})
+	prober.IP(t,
+		"addr add 10.99.0.1/24 dev p0", "addr add fd99::1/64 dev p0 nodad",
 		"route add 10.99.16.0/20 via 10.99.0.2", "route add fd99:16::/32 via fd99::2",
 		"route add unreachable 10.99.32.0/24", "route add unreachable fd99:32::/48",
 		"route add prohibit 10.99.33.0/24", "route add prohibit fd99:33::/48",
 		"route add blackhole 10.99.34.0/24", "route add blackhole fd99:34::/48",
-	} {
-		prober.ip(t, c)
-	}
-	for _, c := range []string{
-		"addr add 10.99.0.2/24 dev r0", "addr add fd99::2/64 dev r0 nodad", "link set r0 up",
+	)
+	router.IP(t,
+		"addr add 10.99.0.2/24 dev r0", "addr add fd99::2/64 dev r0 nodad",
 		"route add unreachable 10.99.17.0/24", "route add unreachable fd99:16:17::/48",
 		"route add prohibit 10.99.18.0/24", "route add prohibit fd99:16:18::/48",
 		"route add blackhole 10.99.19.0/24", "route add blackhole fd99:16:19::/48",
 		"link add r1 type veth peer name r2", "link set r1 up", "link set r2 up",
 		"addr add 10.99.20.1/24 dev r1", "addr add fd99:16:20::1/64 dev r1 nodad",
-	} {
-		router.ip(t, c)
-	}
-	router.sysctl(t, "ipv4/ip_forward", "1")
-	router.sysctl(t, "ipv6/conf/all/forwarding", "1")
-	router.sysctl(t, "ipv4/icmp_ratelimit", "0")
-	router.sysctl(t, "ipv6/icmp/ratelimit", "0")
+	)
+	router.Sysctl(t, "ipv4/ip_forward", "1")
+	router.Sysctl(t, "ipv6/conf/all/forwarding", "1")
+	router.Sysctl(t, "ipv4/icmp_ratelimit", "0")
+	router.Sysctl(t, "ipv6/icmp/ratelimit", "0")
 	// A host that is off is found out in a fraction of the usual three seconds.
-	prober.sysctl(t, "ipv4/neigh/p0/retrans_time_ms", "50")
-	prober.sysctl(t, "ipv6/neigh/p0/retrans_time_ms", "50")
-	router.sysctl(t, "ipv4/neigh/r1/retrans_time_ms", "50")
-	router.sysctl(t, "ipv6/neigh/r1/retrans_time_ms", "50")
+	prober.Sysctl(t, "ipv4/neigh/p0/retrans_time_ms", "50")
+	prober.Sysctl(t, "ipv6/neigh/p0/retrans_time_ms", "50")
+	router.Sysctl(t, "ipv4/neigh/r1/retrans_time_ms", "50")
+	router.Sysctl(t, "ipv6/neigh/r1/retrans_time_ms", "50")
 	// The kernel takes a moment until IPv6 works on a new link.
 	for ready := false; !ready; {
 		if t.Context().Err() != nil {
@@ -169,7 +105,7 @@ func TestNetworkFaults(t *testing.T) {
 			})
 		}
 	})
-	prober.ip(t, "link set p0 down")
+	prober.IP(t, "link set p0 down")
 	for _, addr := range []string{"10.99.0.2", "10.99.19.1", "fd99::2"} {
 		prober.do(t, func() {
 			if c := ask(t, TCP{Port: 9}, addr, soon); c.Outcome != sites.Unknown {
@@ -191,7 +127,7 @@ func TestPortsUsedUp(t *testing.T) {
 	})
 	defer l.Close()
 	p := TCP{Port: l.Addr().(*net.TCPAddr).Port}
-	prober.sysctl(t, "ipv4/ip_local_port_range", "50000 50001")
+	prober.Sysctl(t, "ipv4/ip_local_port_range", "50000 50001")
 	prober.do(t, func() {
 		for range 2 {
 			c, err := net.Dial("tcp4", l.Addr().String())
@@ -227,7 +163,7 @@ func TestCancelledInBlackHole(t *testing.T) {
 // A link-local address without its interface leads nowhere, or to another link.
 func TestTCPZone(t *testing.T) {
 	prober, router := world(t)
-	router.ip(t, "addr add fe80::99/64 dev r0 nodad")
+	router.IP(t, "addr add fe80::99/64 dev r0 nodad")
 	prober.do(t, func() {
 		link, err := net.InterfaceByName("p0")
 		if err != nil {
@@ -266,7 +202,7 @@ func TestICMPInNamespace(t *testing.T) {
 		groups string
 		mode   ICMPMode
 	}{{"1 0", ICMPPrivileged}, {"0 0", ICMPUnprivileged}} {
-		prober.sysctl(t, "ipv4/ping_group_range", mode.groups)
+		prober.Sysctl(t, "ipv4/ping_group_range", mode.groups)
 		prober.do(t, func() {
 			if got, err := DetectICMP(sites.IPv6); got != mode.mode || err != nil {
 				t.Errorf("with ping_group_range %q the mode is %v, %v", mode.groups, got, err)
@@ -289,9 +225,9 @@ func TestICMPInNamespace(t *testing.T) {
 // outage.
 func TestICMPForbidden(t *testing.T) {
 	prober, _ := world(t)
-	prober.ip(t, "rule add ipproto icmp prohibit")
+	prober.IP(t, "rule add ipproto icmp prohibit")
 	for _, group := range []string{"0 2147483647", "1 0"} { // unprivileged, privileged
-		prober.sysctl(t, "ipv4/ping_group_range", group)
+		prober.Sysctl(t, "ipv4/ping_group_range", group)
 		prober.do(t, func() {
 			const timeout = 5 * time.Second
 			c := ask(t, ICMP{}, "10.99.0.2", timeout)

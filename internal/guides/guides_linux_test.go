@@ -2,6 +2,7 @@ package guides
 
 import (
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"testing"
@@ -65,41 +66,18 @@ func TestPublic(t *testing.T) {
 // Debian's own configuration does.
 func (r *reader) nsd(addr string) {
 	r.t.Helper()
-	r.write("/etc/nsd/nsd.conf", fmt.Sprintf(`server:
-  ip-address: %[2]s
-  username: ""
-  chroot: ""
-  zonesdir: %[1]q
-  xfrdir: %[1]q
-  xfrdfile: "%[1]s/xfrd.state"
-  zonelistfile: "%[1]s/zone.list"
-  pidfile: "%[1]s/nsd.pid"
-  database: ""
-remote-control:
-  control-enable: no
-include: "/etc/nsd/nsd.conf.d/*.conf"
-`, r.folder("nsd"), addr))
+	r.write("/etc/nsd/nsd.conf", daemontest.NSD(r.folder("nsd"), dnsPort(addr), "include: \"/etc/nsd/nsd.conf.d/*.conf\"\n"))
 	daemontest.StartCmd(r.t, r.at(r.machine(addr), "nsd", "-d", "-c", "/etc/nsd/nsd.conf"))
 }
 
 // knot runs Knot at an address.
 func (r *reader) knot(addr string) {
 	r.t.Helper()
-	r.write("/etc/knot/knot.conf", fmt.Sprintf(`server:
-  rundir: %[1]q
-  listen: %[2]s@53
-database:
-  storage: %[1]q
-template:
-  - id: default
-    storage: %[1]q
-log:
-  - target: stderr
-    any: info
-include: example.net.conf
-`, r.folder("knot"), addr))
+	r.write("/etc/knot/knot.conf", daemontest.Knot(r.folder("knot"), dnsPort(addr), "include: example.net.conf\n"))
 	daemontest.StartCmd(r.t, r.at(r.machine(addr), "knotd", "-c", "/etc/knot/knot.conf"))
 }
+
+func dnsPort(addr string) netip.AddrPort { return netip.AddrPortFrom(netip.MustParseAddr(addr), 53) }
 
 // folder makes a folder for a daemon.
 func (r *reader) folder(name string) string {

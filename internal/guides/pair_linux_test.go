@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"github.com/dnsteer/dnsteer/internal/daemontest"
+	"github.com/dnsteer/dnsteer/internal/netnstest"
 )
 
 // pair is two machines in one network, each with a proxy, and with keepalived as
 // the guide configures it. The network is behind the router 10.1.0.1.
 type pair struct {
 	w        *world
-	machines map[string]namespace // by address
+	machines map[string]netnstest.Namespace // by address
 }
 
 // shared is the address that the two have between them.
@@ -23,42 +24,42 @@ const shared = "10.1.0.100"
 
 func newPair(w *world) *pair {
 	w.t.Helper()
-	p := &pair{w: w, machines: map[string]namespace{}}
-	w.there.run(w, "ip", "link", "add", "lan", "type", "bridge")
-	w.there.run(w, "ip", "link", "set", "lan", "up")
+	p := &pair{w: w, machines: map[string]netnstest.Namespace{}}
+	w.there.Run(w.t, "ip", "link", "add", "lan", "type", "bridge")
+	w.there.Run(w.t, "ip", "link", "set", "lan", "up")
 	// A machine that is off is silent, and nobody answers in its place.
-	w.there.run(w, "sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward")
-	w.there.run(w, "nft", "add chain inet guide silent { type filter hook output priority 0; }; add rule inet guide silent icmp type destination-unreachable drop")
+	w.there.Run(w.t, "sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward")
+	w.there.Run(w.t, "nft", "add chain inet guide silent { type filter hook output priority 0; }; add rule inet guide silent icmp type destination-unreachable drop")
 	for port, addr := range map[string]string{"port1": "10.1.0.11", "port2": "10.1.0.12"} {
-		ns := w.namespace()
+		ns := netnstest.New(w.t, "pair")
 		p.machines[addr] = ns
-		w.there.run(w, "ip", "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", string(ns))
-		w.there.run(w, "ip", "link", "set", port, "master", "lan", "up")
-		ns.run(w, "ip", "addr", "add", addr+"/24", "dev", "eth0")
+		w.there.Run(w.t, "ip", "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", string(ns))
+		w.there.Run(w.t, "ip", "link", "set", port, "master", "lan", "up")
+		ns.Run(w.t, "ip", "addr", "add", addr+"/24", "dev", "eth0")
 		for _, at := range []string{":443", "127.0.0.1:8080"} {
 			p.proxy(ns, at)
 		}
 		w.add(addr, &thing{
 			start: func() {
-				ns.run(w, "ip", "link", "set", "eth0", "up")
-				ns.run(w, "ip", "route", "replace", w.controller+"/32", "via", "10.1.0.1", "dev", "eth0", "onlink")
+				ns.Run(w.t, "ip", "link", "set", "eth0", "up")
+				ns.Run(w.t, "ip", "route", "replace", w.controller+"/32", "via", "10.1.0.1", "dev", "eth0", "onlink")
 			},
-			stop: func() { ns.run(w, "ip", "link", "set", "eth0", "down") },
+			stop: func() { ns.Run(w.t, "ip", "link", "set", "eth0", "down") },
 		})
 		w.t.Cleanup(func() { w.things[addr].on = false }) // it ends with its namespace
 	}
 	for _, addr := range []string{"10.1.0.11", "10.1.0.12", shared} {
-		w.there.run(w, "ip", "route", "add", addr+"/32", "dev", "lan", "src", "10.1.0.1")
-		w.here.run(w, "ip", "route", "add", addr+"/32", "via", "10.1.0.1", "dev", "wire", "onlink", "src", w.controller)
+		w.there.Run(w.t, "ip", "route", "add", addr+"/32", "dev", "lan", "src", "10.1.0.1")
+		w.here.Run(w.t, "ip", "route", "add", addr+"/32", "via", "10.1.0.1", "dev", "wire", "onlink", "src", w.controller)
 	}
 	return p
 }
 
 // proxy answers every request with 200 until the test ends.
-func (p *pair) proxy(ns namespace, at string) {
+func (p *pair) proxy(ns netnstest.Namespace, at string) {
 	p.w.t.Helper()
 	s := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
-	ns.do(p.w.t, func() error {
+	ns.Do(p.w.t, func() error {
 		l, err := net.Listen("tcp4", at)
 		if err == nil {
 			go func() { _ = s.Serve(l) }()

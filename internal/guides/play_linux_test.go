@@ -3,6 +3,7 @@ package guides
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/dnsteer/dnsteer/internal/netnstest"
 )
 
 // patience is how long an output of a guide may take to come: the threshold, and
@@ -172,8 +175,8 @@ func (r *reader) furnish() {
 const furnished = `mount --bind /etc "$0/host" && mount --bind "$0/etc" /etc && mount --bind "$0/var/lib" /var/lib && exec "$@"`
 
 // at makes a command in a namespace.
-func (r *reader) at(ns namespace, args ...string) *exec.Cmd {
-	cmd := exec.Command("ip", append([]string{"netns", "exec", string(ns), "sh", "-c", furnished, r.dir}, args...)...)
+func (r *reader) at(ns netnstest.Namespace, args ...string) *exec.Cmd {
+	cmd := ns.Command(context.Background(), "sh", append([]string{"-c", furnished, r.dir}, args...)...)
 	cmd.Dir, cmd.Env = r.dir, append(os.Environ(), r.path)
 	return cmd
 }

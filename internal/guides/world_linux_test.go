@@ -1,21 +1,16 @@
 package guides
 
 import (
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
-	"os/exec"
-	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/miekg/dns"
-	"golang.org/x/sys/unix"
 
 	"github.com/dnsteer/dnsteer/internal/adguardsim"
+	"github.com/dnsteer/dnsteer/internal/netnstest"
 	"github.com/dnsteer/dnsteer/internal/routersim"
 )
 
@@ -25,7 +20,7 @@ import (
 type world struct {
 	t           *testing.T
 	controller  string
-	here, there namespace
+	here, there netnstest.Namespace
 	// things can be stopped and started: "10.1.0.11" is all of a machine,
 	// "10.1.0.11:443" one port of it.
 	things map[string]*thing
@@ -39,31 +34,19 @@ type thing struct {
 	on    bool
 }
 
-// namespace is a network namespace of a test.
-type namespace string
-
-var namespaces atomic.Int32
-
 // newWorld makes one in which the controller has one address, and those that are
 // given are elsewhere.
 func newWorld(t *testing.T, controller string, elsewhere ...string) *world {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("needs root to make network namespaces")
-	}
 	w := &world{t: t, controller: controller, things: map[string]*thing{}, router: map[string]*routersim.Router{}}
-	w.here, w.there = w.namespace(), w.namespace()
-	w.here.run(w, "ip", "link", "add", "wire", "type", "veth", "peer", "name", "wire", "netns", string(w.there))
-	for _, ns := range []namespace{w.here, w.there} {
-		ns.run(w, "ip", "link", "set", "wire", "up")
-	}
-	w.here.run(w, "ip", "addr", "add", controller+"/32", "dev", "wire")
-	w.here.run(w, "ip", "route", "add", "default", "dev", "wire", "src", controller)
+	w.here, w.there = netnstest.New(t, "here"), netnstest.New(t, "there")
+	netnstest.Wire(t, netnstest.End{In: w.here, Link: "wire"}, netnstest.End{In: w.there, Link: "wire"})
+	w.here.IP(t, "addr add "+controller+"/32 dev wire", "route add default dev wire src "+controller)
 	for _, a := range elsewhere {
-		w.there.run(w, "ip", "addr", "add", a+"/32", "dev", "wire")
+		w.there.IP(t, "addr add "+a+"/32 dev wire")
 	}
-	w.there.run(w, "ip", "route", "add", "default", "dev", "wire", "src", elsewhere[0])
-	w.there.run(w, "nft", "add table inet guide; add chain inet guide cut { type filter hook input priority 0; }")
+	w.there.IP(t, "route add default dev wire src "+elsewhere[0])
+	w.there.NFT(t, "table inet guide { chain cut { type filter hook input priority 0; }; }")
 	t.Cleanup(func() {
 		for _, th := range w.things {
 			if th.on {
@@ -74,77 +57,27 @@ func newWorld(t *testing.T, controller string, elsewhere ...string) *world {
 	return w
 }
 
-// namespace makes a network namespace.
-func (w *world) namespace() namespace {
-	w.t.Helper()
-	ns := namespace(fmt.Sprintf("dnsteer-guide-%d-%d", os.Getpid(), namespaces.Add(1)))
-	w.run("ip", "netns", "add", string(ns))
-	w.t.Cleanup(func() { w.run("ip", "netns", "delete", string(ns)) })
-	ns.run(w, "ip", "link", "set", "lo", "up")
-	return ns
-}
-
 // machine makes a machine of its own, with a wire to the controller.
-func (w *world) machine(addr string) namespace {
+func (w *world) machine(addr string) netnstest.Namespace {
 	w.t.Helper()
-	ns := w.namespace()
+	ns := netnstest.New(w.t, "machine")
 	wire := "to-" + addr[strings.LastIndexByte(addr, '.')+1:] + addr[:2]
-	w.here.run(w, "ip", "link", "add", wire, "type", "veth", "peer", "name", "wire", "netns", string(ns))
-	w.here.run(w, "ip", "link", "set", wire, "up")
-	w.here.run(w, "ip", "route", "add", addr+"/32", "dev", wire, "src", w.controller)
-	ns.run(w, "ip", "link", "set", "wire", "up")
-	ns.run(w, "ip", "addr", "add", addr+"/32", "dev", "wire")
-	ns.run(w, "ip", "route", "add", "default", "dev", "wire", "src", addr)
+	netnstest.Wire(w.t, netnstest.End{In: w.here, Link: wire}, netnstest.End{In: ns, Link: "wire"})
+	w.here.IP(w.t, "route add "+addr+"/32 dev "+wire+" src "+w.controller)
+	ns.IP(w.t, "addr add "+addr+"/32 dev wire", "route add default dev wire src "+addr)
 	return ns
-}
-
-func (w *world) run(name string, args ...string) {
-	w.t.Helper()
-	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
-		w.t.Fatalf("%s %s: %v (.ci/packages installs it): %s", name, strings.Join(args, " "), err, out)
-	}
-}
-
-// run runs a program in the namespace.
-func (ns namespace) run(w *world, name string, args ...string) {
-	w.t.Helper()
-	w.run("ip", append([]string{"netns", "exec", string(ns), name}, args...)...)
-}
-
-// do runs f on a thread that is in the namespace and dies with it: f makes its
-// sockets before it returns.
-func (ns namespace) do(t *testing.T, f func() error) {
-	t.Helper()
-	errs := make(chan error)
-	go func() {
-		runtime.LockOSThread() // and never unlocked
-		errs <- func() error {
-			fd, err := unix.Open("/run/netns/"+string(ns), unix.O_RDONLY|unix.O_CLOEXEC, 0)
-			if err != nil {
-				return err
-			}
-			defer unix.Close(fd)
-			if err := unix.Setns(fd, unix.CLONE_NEWNET); err != nil {
-				return err
-			}
-			return f()
-		}()
-	}()
-	if err := <-errs; err != nil {
-		t.Fatalf("in the namespace %s: %v", ns, err)
-	}
 }
 
 // cut has nothing come and go between the controller and a network, without a
 // word; heal ends that.
 func (w *world) cut(prefix string) {
 	w.t.Helper()
-	w.there.run(w, "nft", "add", "rule", "inet", "guide", "cut", "ip", "saddr", w.controller, "ip", "daddr", prefix, "drop")
+	w.there.NFT(w.t, "add rule inet guide cut ip saddr "+w.controller+" ip daddr "+prefix+" drop")
 }
 
 func (w *world) heal() {
 	w.t.Helper()
-	w.there.run(w, "nft", "flush", "chain", "inet", "guide", "cut")
+	w.there.NFT(w.t, "flush chain inet guide cut")
 }
 
 // add takes a thing and starts it.
@@ -184,7 +117,7 @@ func (w *world) web(at string) {
 	w.add(at, &thing{
 		start: func() {
 			s := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
-			w.there.do(w.t, func() error {
+			w.there.Do(w.t, func() error {
 				l, err := net.Listen("tcp", at)
 				if err == nil {
 					go func() { _ = s.Serve(l) }()
@@ -215,7 +148,7 @@ func (w *world) resolver(addr, name string) {
 		start: func() {
 			up := make(chan struct{})
 			s := &dns.Server{Handler: handler, NotifyStartedFunc: func() { close(up) }}
-			w.there.do(w.t, func() (err error) {
+			w.there.Do(w.t, func() (err error) {
 				s.PacketConn, err = net.ListenPacket("udp", at)
 				return err
 			})
@@ -231,7 +164,7 @@ func (w *world) resolver(addr, name string) {
 func (w *world) adguard(addr, user, password string) *adguardsim.Server {
 	w.t.Helper()
 	var sim *adguardsim.Server
-	w.there.do(w.t, func() (err error) {
+	w.there.Do(w.t, func() (err error) {
 		sim, err = adguardsim.Start(adguardsim.Options{
 			Username: user, Password: password,
 			HTTP: net.JoinHostPort(addr, "80"), DNS: net.JoinHostPort(addr, "53"),
@@ -251,7 +184,7 @@ func (w *world) mikrotik(addr, password string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.there.do(w.t, func() error { return r.Start(w.t.Context()) })
+	w.there.Do(w.t, func() error { return r.Start(w.t.Context()) })
 	w.t.Cleanup(func() { _ = r.Close() })
 	w.router[addr] = r
 }
