@@ -33,6 +33,21 @@ func TestO5BlindTime(t *testing.T) {
 				berlin/a=out`, // 61 s + 30 s + (88 s − 73 s)
 		},
 		{
+			name: "and does so across a restart",
+			in: `60s down berlin resolver 10.1.0.1
+				90s down berlin/a
+				100s hold
+				100s restart 1s
+				102s feed berlin/a down 101s 102s
+				121s feed berlin up 120s 121s
+				121s up berlin resolver 10.1.0.1
+				121s free
+				149s see berlin/a
+				152s see berlin/a`,
+			want: `berlin/a=failing
+				berlin/a=out`, // 101 s + 30 s + (120 s − 101 s)
+		},
+		{
 			name: "grace runs on",
 			in: `60s down berlin/a
 				100s up berlin/a

@@ -30,6 +30,9 @@ func New(now Instant, cfg *Config, saved Saved) *Machine {
 				if l == nil {
 					continue
 				}
+				if s.Condition != SiteIsUp { // until its witness answers, as before
+					l.blind, l.blindSince = true, now.Boot
+				}
 				if l.Word == WordFailing {
 					l.startFailing(now.Boot)
 				}

@@ -41,7 +41,7 @@ func (g *ledger) unproven(site, node string, now time.Duration) string {
 	if len(row) > 0 && row[len(row)-1].start < g.epoch {
 		return "it has not failed since the controller was blind"
 	}
-	if dark := g.dark(witness, from, now); now-from-dark < g.w.plan.threshold {
+	if dark := g.dark(site, witness, from, now); now-from-dark < g.w.plan.threshold {
 		return fmt.Sprintf("it has failed for %v, in %v of which nothing was known, and the threshold is %v", now-from, dark, g.w.plan.threshold)
 	}
 	for _, f := range row {
@@ -58,11 +58,13 @@ func (g *ledger) unproven(site, node string, now time.Duration) string {
 }
 
 // dark is how long the witness did not answer between two times: from the start
-// of the first probe that failed to the start of the next that answered (O5).
-func (g *ledger) dark(witness []observation, from, to time.Duration) (sum time.Duration) {
+// of the first probe that failed to the start of the next that answered (O5). Of a
+// silence before the start that nobody was told of, nothing is known after it.
+func (g *ledger) dark(site string, witness []observation, from, to time.Duration) (sum time.Duration) {
 	var since time.Duration
 	for _, o := range witness {
 		switch {
+		case !o.up && o.start < g.started && !g.silent[site]:
 		case !o.up && since == 0:
 			since = o.start
 		case o.up && since != 0:
@@ -87,7 +89,7 @@ func (w *world) checkWrite(d *device, x *row, addr netip.Addr) {
 	if g.isolated && !g.ordered[siteName(d.site)] {
 		w.fault("E8: the target of %s is written to while the controller is cut off", siteName(d.site))
 	}
-	if !g.wasSeen(siteName(d.site), now) {
+	if !g.sawUp[siteName(d.site)] {
 		w.fault("S2: the target of %s is written to, and its site has not been seen since the start", siteName(d.site))
 	}
 	if !addr.IsValid() {
@@ -104,17 +106,6 @@ func (w *world) checkWrite(d *device, x *row, addr netip.Addr) {
 	if len(list) > 0 {
 		w.fault("%s is given %v, which has not been its answer lately", siteName(d.site), addr)
 	}
-}
-
-// wasSeen says whether a site's resolver has answered since the start. The caller
-// holds mu.
-func (g *ledger) wasSeen(site string, now time.Duration) bool {
-	for s, list := range g.seen {
-		if s.Site == site && s.Node == "" {
-			return slices.ContainsFunc(list, func(o observation) bool { return o.up && o.start >= g.started && o.finish <= now })
-		}
-	}
-	return false
 }
 
 // stored holds what the store has against what it has acknowledged.
