@@ -131,9 +131,8 @@ func (w *World) CutOff() (heal func()) {
 }
 
 // HoldTarget makes the management of the site's RouterOS a black hole, while it
-// answers DNS. Sessions that were open are gone.
+// answers DNS. A session that is open stays open, and nothing comes through.
 func (s *Site) HoldTarget() (end func()) {
 	end = s.w.rules(s.router, "forward", "tcp dport 8729 drop")
-	s.Router().DropSessions()
 	return s.w.fault(end, "%s: its target is a black hole", s.Name)
 }

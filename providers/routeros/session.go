@@ -40,12 +40,18 @@ type trapError struct{ message string }
 
 func (e *trapError) Error() string { return fmt.Sprintf("the router says %q", e.message) }
 
+// goneAfter is how long a router may acknowledge nothing before it counts as gone; one
+// that is asked nothing is noticed within half a minute.
+const goneAfter = 20 * time.Second
+
 // dial connects. The dialled host must have the certificate that is configured.
 func (p *Provider) dial(ctx context.Context) (*session, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.limits.connect)
 	defer cancel()
-	// A router that has gone is noticed within half a minute.
-	d := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}}
+	d := net.Dialer{
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3},
+		Control:         noticeGone,
+	}
 	conn, err := d.DialContext(ctx, "tcp", p.config.Address)
 	if err != nil {
 		return nil, dialError(err)
