@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -58,7 +59,7 @@ func (h *Handler) summarise(st *api.Status) summary {
 	case n == 1:
 		text = st.Sites[0].Name + " serves from its own nodes."
 	default:
-		text = fmt.Sprintf("All %d sites serve from their own nodes.", n)
+		text = "All " + plural.Of(n, "site") + " serve from their own nodes."
 	}
 	if len(ordered) > 0 {
 		return summary{Text: text + " Taken out on purpose: " + strings.Join(ordered, ", ") + ".", Tone: Held}
