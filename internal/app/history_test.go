@@ -127,6 +127,14 @@ func TestProblems(t *testing.T) {
 	if d := cmp.Diff([]string{"a site cannot be seen"}, problems(st)); d != "" {
 		t.Errorf("a site stands for all of its nodes: %s", d)
 	}
+	st = &api.Status{Sites: []sites.SiteView{
+		{Condition: sites.SiteResolverDown, Explain: "a silent resolver", Nodes: []sites.NodeView{{Word: sites.WordOut, Explain: "a node that is out"}}},
+		{Condition: sites.SiteIsUp, Pools: []sites.PoolView{{Serves: "emergency", Explain: "another site steps in"}, {Serves: "last_resort", Explain: "nothing can serve"}}},
+		{Condition: sites.SiteIsDown, Explain: "a site cannot be seen"},
+	}}
+	if d := cmp.Diff([]string{"nothing can serve", "a site cannot be seen", "a silent resolver", "another site steps in", "a node that is out"}, problems(st)); d != "" {
+		t.Errorf("not the worst first (-want +got):\n%s", d)
+	}
 	st = &api.Status{Brake: "released"}
 	if got := problems(st); len(got) > 0 {
 		t.Errorf("a released brake is a problem: %q", got)

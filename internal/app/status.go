@@ -66,15 +66,22 @@ func problems(st *api.Status) []string {
 	if st.Isolated {
 		add("The controller is cut off. No outage moves anything, and nothing is sent to targets by itself, until it sees a site again.")
 	}
-	var minor []string
+	var middling, minor []string
 	for i := range st.Sites {
 		s := &st.Sites[i]
-		if (s.Condition != sites.SiteIsUp || s.Unjudged) && !st.Isolated {
+		switch {
+		case st.Isolated: // it stands for all sites
+		case s.Condition == sites.SiteIsDown:
 			list = append(list, s.Explain)
+		case s.Condition != sites.SiteIsUp || s.Unjudged:
+			middling = append(middling, s.Explain)
 		}
 		for j := range s.Pools {
-			if p := &s.Pools[j]; p.Serves != "own" || p.Paused != nil {
+			switch p := &s.Pools[j]; {
+			case p.Serves == "empty" || p.Serves == "last_resort":
 				list = append(list, p.Explain)
+			case p.Serves != "own" || p.Paused != nil:
+				middling = append(middling, p.Explain)
 			}
 		}
 		if s.Condition == sites.SiteIsDown {
@@ -86,7 +93,7 @@ func problems(st *api.Status) []string {
 			}
 		}
 	}
-	list = append(list, namesProblems(st.DNS)...)
+	list = append(append(list, middling...), namesProblems(st.DNS)...)
 	if st.Store.Error != "" {
 		add("The state cannot be stored: %s", st.Store.Error)
 	}

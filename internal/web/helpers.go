@@ -200,9 +200,14 @@ type sign struct {
 	Tone        Tone
 }
 
-// signOf gives the sign of a node's word. What cannot be seen is held.
+// signOf gives the sign of a node's word. What cannot be seen is held; a node that was
+// out before stays out.
 func signOf(word sites.Word, unseen bool) sign {
-	if unseen && word != sites.WordMaintenance && word != sites.WordDisabled {
+	switch {
+	case !unseen || word == sites.WordMaintenance || word == sites.WordDisabled:
+	case word == sites.WordOut:
+		return sign{"out", "out, not seen", Gone}
+	default:
 		return sign{"held", "not seen", Held}
 	}
 	switch word {

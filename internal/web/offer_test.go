@@ -280,6 +280,12 @@ func TestStatusLine(t *testing.T) {
 	got = h.summarise(&api.Status{Problems: []string{"hamburg cannot be seen", "berlin/a is out", "munich/b fails"}, Sites: []sites.SiteView{
 		site("berlin", sites.SiteIsUp, out), site("hamburg", sites.SiteIsDown, out), site("munich", sites.SiteIsUp, failing),
 	}})
+	if got := h.summarise(&api.Status{Problems: []string{"berlin/a is out", "more"}, Sites: []sites.SiteView{site("berlin", sites.SiteIsUp, out)}}); got.Text != "berlin/a is out. Meanwhile berlin answers 10.1.0.12." {
+		t.Errorf("%+v", got)
+	}
+	if s := signOf(sites.WordOut, true); s.Shape != "out" || s.Word != "out, not seen" {
+		t.Errorf("a node that was out before its site vanished is shown as %+v", s)
+	}
 	want := []also{{"berlin", "a", signOf(sites.WordOut, false)}, {"munich", "b", signOf(sites.WordFailing, false)}}
 	if diff := cmp.Diff(want, got.Also); got.Text != "hamburg cannot be seen." || got.More != 2 || diff != "" {
 		t.Errorf("%+v %s", got, diff)

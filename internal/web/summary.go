@@ -67,8 +67,8 @@ func (h *Handler) summarise(st *api.Status) summary {
 	return summary{Text: text + " Nothing to do.", Tone: Calm}
 }
 
-// aside lists the other nodes in trouble. Where a node that is out is all that is
-// wrong, it says what is answered meanwhile.
+// aside lists the other nodes in trouble, and says what is answered in place of a node
+// that is out and comes first.
 func (s *summary) aside(st *api.Status) {
 	for i := range st.Sites {
 		site := &st.Sites[i]
@@ -80,8 +80,8 @@ func (s *summary) aside(st *api.Status) {
 			sign := signOf(n.Word, false)
 			switch {
 			case n.Explain == st.Problems[0]:
-				if n.Word == sites.WordOut && s.More == 0 {
-					s.Text += meanwhile(site)
+				if n.Word == sites.WordOut {
+					s.Text += meanwhile(site, s.More == 0)
 				}
 			case sign.Tone != Watch && sign.Tone != Gone:
 			case len(s.Also) == maxAlso:
@@ -94,12 +94,16 @@ func (s *summary) aside(st *api.Status) {
 }
 
 // meanwhile says what a site answers with the nodes that are left; "" where it is not
-// its own.
-func meanwhile(site *sites.SiteView) string {
+// its own. alone: nothing else is wrong.
+func meanwhile(site *sites.SiteView, alone bool) string {
 	for i := range site.Pools {
 		if p := &site.Pools[i]; p.Name == sites.DefaultPool && p.Serves == "own" {
 			if list := addresses(p.IPv4, p.IPv6); len(list) > 0 {
-				return fmt.Sprintf(" Meanwhile %s answers %s. Nothing has to be done at once.", site.Name, strings.Join(list, ", "))
+				text := fmt.Sprintf(" Meanwhile %s answers %s.", site.Name, strings.Join(list, ", "))
+				if alone {
+					text += " Nothing has to be done at once."
+				}
+				return text
 			}
 		}
 	}
