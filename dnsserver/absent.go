@@ -3,15 +3,16 @@ package dnsserver
 import (
 	"net"
 	"net/netip"
+	"slices"
 )
 
-// Absent lists the addresses that are listened on and that no interface of this
-// host has at the moment: nobody can ask there. A wildcard is none of them.
+// Absent lists the addresses that are listened on and that this host does not have at
+// the moment, each once: nobody can ask there. A wildcard is none of them.
 func (s *Server) Absent() (list []netip.Addr) {
 	s.mu.Lock()
 	var ours []netip.Addr
 	for _, l := range s.net.open {
-		if a := l.addr.Addr(); !a.IsUnspecified() && !a.IsLoopback() {
+		if a := l.addr.Addr(); !a.IsUnspecified() && !a.IsLoopback() && !slices.Contains(ours, a) {
 			ours = append(ours, a)
 		}
 	}
@@ -30,7 +31,7 @@ func (s *Server) Absent() (list []netip.Addr) {
 		}
 	}
 	for _, a := range ours {
-		if !there[a.WithZone("").Unmap()] {
+		if bare := a.WithZone("").Unmap(); !there[bare] && !routedHere(bare) {
 			list = append(list, a)
 		}
 	}

@@ -90,3 +90,24 @@ func TestAddressAppearsLater(t *testing.T) {
 		asked(at[0])
 	})
 }
+
+// If this fails, an address of anycast, which a route gives to this host and no
+// interface has, is a problem for ever; or one that is missing is told of twice.
+func TestAddressOfARoute(t *testing.T) {
+	inOwnNamespace(t, func(ip func(string)) {
+		ip("route add local 192.0.2.0/24 dev lo")
+		ip("route add local 2001:db8::/64 dev lo")
+		ip("route add 198.51.100.0/24 dev lo")
+		s := lanServer(t)
+		at := serving(t, s, "192.0.2.7:5300", "[2001:db8::7]:5300", "198.51.100.7:5300", "198.51.100.7:5301", "[2001:db8:1::7]:5300")
+		want := []netip.Addr{at[2].Addr(), at[4].Addr()}
+		if got := s.Absent(); !slices.Equal(got, want) {
+			t.Errorf("absent are %v, want %v", got, want)
+		}
+		for _, a := range at[:2] {
+			if r := call(t, "udp", a, "mail.example.lan."); len(r.Answer) == 0 {
+				t.Errorf("%s: %v", a, r)
+			}
+		}
+	})
+}

@@ -175,9 +175,10 @@ func (c *client) exchange(ctx context.Context, method, path string, body any) (a
 	if c.cookie != "" {
 		req.Header.Set("Cookie", sessionCookie+"="+c.cookie)
 	}
+	sent := []providers.Secret{c.password, providers.Secret(c.cookie)}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return answer{}, sendError(err)
+		return answer{}, providers.HideIn(sendError(err), sent...) // a line that is no HTTP is quoted in it
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, answerLimit+1))
@@ -187,7 +188,7 @@ func (c *client) exchange(ctx context.Context, method, path string, body any) (a
 	if len(data) > answerLimit {
 		return answer{}, permanent("the answer is larger than %d MiB", answerLimit>>20)
 	}
-	return answer{resp.StatusCode, resp.Header, data, []providers.Secret{c.password, providers.Secret(c.cookie)}}, nil
+	return answer{resp.StatusCode, resp.Header, data, sent}, nil
 }
 
 // sendError takes the URL out of an error, and says of which class it is.

@@ -114,10 +114,7 @@ func (s *session) run(ctx context.Context, r request) (*lib.Reply, error) {
 		return nil, s.guard.err
 	default:
 		// A word that the library does not know stands in its error.
-		if text := providers.Hide(err.Error(), s.password); text != err.Error() {
-			return nil, errors.New(text)
-		}
-		return nil, err
+		return nil, providers.HideIn(err, s.password)
 	}
 }
 
