@@ -111,3 +111,16 @@ func TestAddressOfARoute(t *testing.T) {
 		}
 	})
 }
+
+// If this fails, who has left the interface out, or starts before it is there, reads
+// "invalid argument".
+func TestLinkLocalWithoutItsInterface(t *testing.T) {
+	inOwnNamespace(t, func(func(string)) {
+		for _, a := range []string{"[fe80::1]:5300", "[fe80::1%none0]:5300"} {
+			_, err := openListener(netip.MustParseAddrPort(a), 1)
+			if err == nil || !strings.Contains(err.Error(), "takes the name of an interface that is there") {
+				t.Errorf("%s: %v", a, err)
+			}
+		}
+	})
+}

@@ -1,9 +1,11 @@
 package dnsserver
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"runtime"
+	"syscall"
 )
 
 // holder is who has a port that is wanted.
@@ -67,5 +69,22 @@ func (h holder) waysOut(want netip.AddrPort) string {
 		return fmt.Sprintf("it has %s, which covers all addresses: have it listen on others than %s, or stop it, or choose another port in dns.listen", h.at, want.Addr())
 	default:
 		return "choose another address or port in dns.listen, or stop that program"
+	}
+}
+
+// listenError says what is in the way and what can be done.
+func listenError(transport string, addr netip.AddrPort, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		h := portHolder(transport, addr)
+		return fmt.Errorf("listen on %s over %s: the port is taken by %s: %s: %w", addr, transport, h.words(addr.Port()), h.waysOut(addr), err)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("listen on %s over %s: ports below 1024 need the capability CAP_NET_BIND_SERVICE: grant it or choose a higher port in dns.listen: %w", addr, transport, err)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("listen on %s over %s: no interface of this host has that address: add it or change dns.listen: %w", addr, transport, err)
+	case errors.Is(err, syscall.EINVAL) && addr.Addr().IsLinkLocalUnicast():
+		return fmt.Errorf("listen on %s over %s: a link-local address takes the name of an interface that is there, as in fe80::1%%eth0: add the interface or change dns.listen: %w", addr, transport, err)
+	default:
+		return fmt.Errorf("listen on %s over %s: %w", addr, transport, err)
 	}
 }

@@ -280,21 +280,6 @@ func family(a netip.AddrPort) string {
 	return "6"
 }
 
-// listenError says what is in the way and what can be done.
-func listenError(transport string, addr netip.AddrPort, err error) error {
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		h := portHolder(transport, addr)
-		return fmt.Errorf("listen on %s over %s: the port is taken by %s: %s: %w", addr, transport, h.words(addr.Port()), h.waysOut(addr), err)
-	case errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("listen on %s over %s: ports below 1024 need the capability CAP_NET_BIND_SERVICE: grant it or choose a higher port in dns.listen: %w", addr, transport, err)
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return fmt.Errorf("listen on %s over %s: no interface of this host has that address: add it or change dns.listen: %w", addr, transport, err)
-	default:
-		return fmt.Errorf("listen on %s over %s: %w", addr, transport, err)
-	}
-}
-
 // Waits after an error of a socket that may pass (no descriptors, no memory).
 const (
 	firstWait = 5 * time.Millisecond

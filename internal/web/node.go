@@ -197,15 +197,5 @@ func merged(list []strip) []strip {
 			out[i].Height = 24
 		}
 	}
-	for i := range out {
-		switch out[i].Class {
-		case "up":
-			out[i].Y, out[i].Height = 18, 6
-		case "unknown":
-			out[i].Y, out[i].Height = 9, 6
-		default:
-			out[i].Height = 24
-		}
-	}
 	return out
 }

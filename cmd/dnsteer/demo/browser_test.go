@@ -204,12 +204,21 @@ func plain(t *testing.T, b *browser.Tab, at string) {
 	b.Scripts(true)
 }
 
-// stale: a page whose controller is gone says so.
+// stale: a page whose controller is gone says so, and so does one that gets another's
+// pages in its place; who is no longer logged in is sent to the login.
 func stale(s *show, b *browser.Tab, at string) {
+	const (
+		live = `document.getElementById("live").textContent === "live"`
+		mark = `/^stale since \d\d:\d\d:\d\d/.test(document.getElementById("live").textContent) && document.getElementById("live").classList.contains("stale")`
+	)
 	b.Go(at + "/")
-	b.Until("live", `document.getElementById("live").textContent === "live"`)
+	b.Until("live", live)
+	b.Until("a proxy that answers by itself", `(window.fetch = async () => new Response("<p>Log in</p>", {headers: {"Content-Type": "text/html"}}), true)`)
+	b.Until("the mark", mark)
+	b.Until("a redirect", `(window.fetch = async () => Object.defineProperty(new Response(), "type", {value: "opaqueredirect"}), window.before = true)`)
+	b.Until("the page is asked for again", `!window.before && document.getElementById("live")?.textContent === "live"`)
 	s.stop()
-	b.Until("the mark", `/^stale since \d\d:\d\d:\d\d/.test(document.getElementById("live").textContent) && document.getElementById("live").classList.contains("stale")`)
+	b.Until("the mark", mark)
 }
 
 // paths of all screens of the demo.

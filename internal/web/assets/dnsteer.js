@@ -60,11 +60,12 @@
     asked = now;
     fetching = true;
     try {
-      const answer = await fetch(location.pathname + location.search, { signal: AbortSignal.timeout(30000) });
-      if (new URL(answer.url).pathname !== location.pathname) { location.reload(); return; } // the login
+      const answer = await fetch(location.pathname + location.search, { redirect: "manual", signal: AbortSignal.timeout(30000) });
+      if (answer.type === "opaqueredirect" && !busy()) { location.reload(); return; } // to the login, be it that of a proxy
       if (!answer.ok) throw new Error(answer.statusText);
       const made = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
-      if (made && !busy()) { // since it was asked for
+      if (!made) throw new Error("this is no page of ours"); // what stands in front answers
+      if (!busy()) { // since it was asked for
         for (const d of document.querySelectorAll("#main details[open][id]")) made.querySelector(`#${CSS.escape(d.id)}`)?.setAttribute("open", "");
         Idiomorph.morph(document.getElementById("main"), made, { morphStyle: "outerHTML" });
         fresh = new Date();
