@@ -222,15 +222,22 @@ func (o *Observer) readBody(r io.Reader, sent map[string]string) []byte {
 // unquoted gives a text without the values of headers, or the last words of them.
 func unquoted(text string, headers map[string]string) string {
 	const short = 7 // of a value that says nothing
+	var secrets []string
 	for _, value := range headers {
 		_, credentials, _ := strings.Cut(value, " ")
 		for _, secret := range []string{value, credentials} {
 			if len(secret) > short {
-				text = strings.ReplaceAll(text, secret, "<secret>")
+				secrets = append(secrets, secret)
 			}
 		}
 	}
-	return text
+	// One that begins with another goes whole.
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	for _, secret := range secrets {
+		pairs = append(pairs, secret, "<secret>")
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 func (o *Observer) message(m *dns.Msg) {

@@ -169,3 +169,17 @@ func TestDetailCostsNothing(t *testing.T) {
 		t.Errorf("%v allocations", allocs)
 	}
 }
+
+// If this fails, the rest of a secret is shown that begins with another, or a value
+// shows by what stands in its place.
+func TestUnquotedHeaders(t *testing.T) {
+	headers := map[string]string{
+		"X-Key": "abcdefgh", "X-Token": "abcdefghijkl", "Authorization": "Bearer ijklmnopq", "X-Short": "gzip", "X-Odd": "<secret>",
+	}
+	const in, want = "abcdefghijkl, abcdefgh, ijklmnopq, Bearer ijklmnopq, gzip", "<secret>, <secret>, <secret>, <secret>, gzip"
+	for range 20 { // in whatever order the headers come
+		if got := unquoted(in, headers); got != want {
+			t.Fatalf("%q, want %q", got, want)
+		}
+	}
+}
