@@ -45,5 +45,9 @@ func Within(ctx context.Context, limit time.Duration, call func(ctx context.Cont
 		return err
 	}
 	class, after := ClassOf(err)
-	return &Error{Class: class, After: after, Err: &silence{time.Since(start).Round(time.Second), err}}
+	took, unit := time.Since(start), time.Second
+	if took < unit { // the caller's own time was nearly up
+		unit = time.Millisecond
+	}
+	return &Error{Class: class, After: after, Err: &silence{took.Round(unit), err}}
 }

@@ -44,3 +44,16 @@ func TestSilenceIsSaid(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// If this fails, an order whose own time was nearly up says that nothing answered
+// within 0 seconds.
+func TestSilenceOfALittleWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		err := providers.Within(ctx, 10*time.Second, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+		if err == nil || err.Error() != "no answer within 300ms" {
+			t.Error(err)
+		}
+	})
+}
