@@ -109,6 +109,13 @@ func TestAddressOfARoute(t *testing.T) {
 				t.Errorf("%s: %v", a, r)
 			}
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for i, l := range s.net.open {
+			if l.absent != slices.Contains(want, at[i].Addr()) {
+				t.Errorf("%s is warned of as absent: %v", l.addr, l.absent)
+			}
+		}
 	})
 }
 

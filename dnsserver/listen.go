@@ -33,7 +33,7 @@ type listener struct {
 	streams net.Listener
 	done    chan struct{} // closed by stop
 	started bool          // its loops close the sockets
-	absent  bool          // no interface had the address when it was opened
+	absent  bool          // this host did not have the address when it was opened
 }
 
 // Listen opens the configured addresses. It is apart from Serve so that a port
@@ -214,7 +214,9 @@ func openListener(want netip.AddrPort, workers int) (*listener, error) {
 func tryListener(want netip.AddrPort, workers int) (*listener, error) {
 	l, err := bindListener(want, workers, false)
 	if bindsAbsent && errors.Is(err, syscall.EADDRNOTAVAIL) {
-		return bindListener(want, workers, true)
+		if l, err = bindListener(want, workers, true); err == nil {
+			l.absent = !routedHere(want.Addr())
+		}
 	}
 	return l, err
 }
