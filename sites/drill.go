@@ -54,7 +54,7 @@ func (m *Machine) startDrill(s *site, nodes []*node, c *Command) Reply {
 		return refuse("Refused: %s/%s does not answer%s, so there is nothing to drill.", s.Name, n.Name, m.lastCause(n))
 	}
 	if why := m.wouldEmpty(s, nodes); why != "" && !c.Force {
-		return unforced("Refused: %s. Give the site an emergency_site, wait until another node answers, or use --force.", why)
+		return refuseEmpty(s, why)
 	}
 	h := &Hold{By: c.By, Reason: c.Reason, Since: m.now.Wall}
 	h.last(c.For, m.now)

@@ -82,7 +82,7 @@ func (m *Machine) takeOut(s *site, nodes []*node, c *Command) Reply {
 		return refuse("Name the node to disable: %s.", s.nodeNames())
 	}
 	if why := m.wouldEmpty(s, nodes); why != "" && !c.Force {
-		return unforced("Refused: %s. Give the site an emergency_site, wait until another node answers, or use --force.", why)
+		return refuseEmpty(s, why)
 	}
 	hold := Hold{By: c.By, Reason: c.Reason, Since: m.now.Wall}
 	hold.last(c.For, m.now)
