@@ -73,12 +73,13 @@ func TestC2Switch(t *testing.T) {
 				hamburg/a=up
 				hamburg=own 10.2.0.12`,
 		}, {
-			name: "failback ends the pause",
+			name: "failback ends the pause, and says so",
 			in: `60s switch hamburg b
-				2m failback hamburg
+				2m failback hamburg say
 				2m see hamburg, site hamburg
 				2m events`,
-			want: `hamburg=own 10.2.0.11
+			want: `The pause since the switch is ended: hamburg moves by itself again.
+				hamburg=own 10.2.0.11
 				site hamburg=up
 				paused hamburg
 				failover_switch hamburg
