@@ -105,7 +105,7 @@ func (m *Machine) ExplainPool(id PoolID) string {
 func (m *Machine) explainPause(p *pool) string {
 	h, t := p.Paused, "It is paused"
 	if h.Switch {
-		t = "It was switched"
+		t = "It was switched and is paused"
 	}
 	if h.By != "" {
 		t += " by " + h.By
@@ -113,9 +113,6 @@ func (m *Machine) explainPause(p *pool) string {
 	t += m.endText(h)
 	if h.Reason != "" {
 		t += " (" + h.Reason + ")"
-	}
-	if h.Switch {
-		t += " and is paused since"
 	}
 	t += ": nothing of it moves by itself"
 	if p.Held != 0 {

@@ -86,6 +86,20 @@ func TestC2Switch(t *testing.T) {
 				resumed hamburg
 				failover_switch hamburg`,
 		}, {
+			name: "and one that took the place of that, which leaves the node where it is",
+			cfg:  manual,
+			in: `60s switch hamburg b for=5m
+				2m pause hamburg for=20m
+				3m maintenance hamburg/a
+				4m maintenance_end hamburg/a
+				10m see hamburg, site hamburg
+				11m failback hamburg
+				11m see hamburg, site hamburg`,
+			want: `hamburg=own 10.2.0.12
+				site hamburg=paused
+				hamburg=own 10.2.0.11
+				site hamburg=up`,
+		}, {
 			name: "but not one that the operator had asked for as such",
 			in: `60s pause hamburg
 				2m failback hamburg
