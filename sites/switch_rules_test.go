@@ -168,8 +168,8 @@ func TestC2Switch(t *testing.T) {
 				refused: Site hamburg has no pool "x".
 				refused: Refused: pool hamburg/tv does not hold b.
 				refused: Name the node to switch to: a, b.
-				refused: Refused: hamburg/b is maintenance. End that first.
-				refused: Refused: hamburg/b is maintenance. End that first.
+				refused: Refused: hamburg/b is in maintenance. End that first.
+				refused: Refused: hamburg/b is in maintenance. End that first.
 				refused: Refused: hamburg/b does not answer. Use --force to switch to it all the same.
 				refused: Refused: hamburg/b does not answer (connection refused). Use --force to switch to it all the same.
 				refused: Refused: hamburg/b does not answer (connection refused). Use --force to switch to it all the same.
