@@ -41,7 +41,7 @@ func (m *Machine) startDrill(s *site, nodes []*node, c *Command) Reply {
 	n := nodes[0]
 	switch {
 	case n.taken():
-		return refuse("Refused: %s/%s is %s, so there is nothing to drill.", s.Name, n.Name, n.word())
+		return refuse("Refused: %s/%s %s, so there is nothing to drill.", s.Name, n.Name, n.outText())
 	case !n.cfg.Failover:
 		return refuse("Refused: %s/%s has `failover: false`, so no outage moves it.", s.Name, n.Name)
 	case n.unjudged():
@@ -54,7 +54,7 @@ func (m *Machine) startDrill(s *site, nodes []*node, c *Command) Reply {
 		return refuse("Refused: %s/%s does not answer%s, so there is nothing to drill.", s.Name, n.Name, m.lastCause(n))
 	}
 	if why := m.wouldEmpty(s, nodes); why != "" && !c.Force {
-		return unforced("Refused: %s. Give the site an emergency_site, wait until another node answers, or use --force.", why)
+		return refuseEmpty(s, why)
 	}
 	h := &Hold{By: c.By, Reason: c.Reason, Since: m.now.Wall}
 	h.last(c.For, m.now)

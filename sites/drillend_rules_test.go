@@ -158,7 +158,7 @@ func TestC6End(t *testing.T) {
 			want: `refused: Name the node to drill: a, b.
 				refused: Refused: say for how long, for example --for 5m.
 				refused: Refused: hamburg/b has ` + "`failover: false`" + `, so no outage moves it.
-				refused: Refused: berlin/a is maintenance, so there is nothing to drill.
+				refused: Refused: berlin/a is in maintenance, so there is nothing to drill.
 				refused: Refused: there is a drill of berlin/a already until 12:06:00 UTC.
 				refused: Refused: berlin/b does not answer, so there is nothing to drill.
 				refused: Refused: hamburg/a is failing, so there is nothing to drill.`,

@@ -120,6 +120,9 @@ func TestEventsOfOrdersAnew(t *testing.T) {
 		"paused": {in: `60s pause hamburg
 			70s switch hamburg b for=1h
 			80s resume hamburg`},
+		"paused twice": {in: `60s pause hamburg
+			70s pause hamburg for=1h
+			80s resume hamburg`},
 		"maintenance within a window": {`90s maintenance berlin/a
 			100s maintenance berlin/a for=1h
 			110s maintenance_end berlin/a`, window("1 12 * * *", 120e9, 0)},

@@ -153,6 +153,18 @@ var explained = []ruleTest{
 	{name: "pool with a last resort", in: `60s down berlin/a
 		60s down berlin/b
 		2m explain berlin`},
+	{name: "pool with a last resort of nodes that are taken", in: `60s disable berlin/a
+		60s maintenance berlin/b force
+		61s explain berlin
+		70s maintenance_end berlin/b
+		80s maintenance berlin force
+		81s enable berlin/a
+		82s explain berlin
+		90s disable berlin/a force
+		90s disable berlin/b force
+		91s explain berlin`},
+	{name: "pool without records, all taken", cfg: onEmpty(OnEmptyRemove), in: `60s maintenance berlin force
+		61s explain berlin`},
 	{name: "pool that says sorry", cfg: onEmpty(OnEmptyAnswer, "192.0.2.10"), in: berlinDies + `2m explain berlin`},
 	{name: "pool without records", cfg: onEmpty(OnEmptyRemove), in: berlinDies + `2m explain berlin`},
 	{name: "pool switched", in: `60s switch hamburg b for=1h

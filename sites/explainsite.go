@@ -77,9 +77,18 @@ func (m *Machine) ExplainPool(id PoolID) string {
 			t += " (it cannot be seen at the moment)"
 		}
 	case LastResort:
-		t += " as a last resort: nothing can serve it, and a node that answers again replaces it at once"
+		t += " as a last resort: "
+		if how := p.takenText(); how != "" {
+			t += "all of its nodes are " + how + ", so nothing can serve it until one is put back"
+		} else {
+			t += "nothing can serve it, and a node that answers again replaces it at once"
+		}
 	case Removed:
-		t += ": nothing can serve it, and its records are taken away (`on_empty: remove`) until a node answers again"
+		why, until := "nothing can serve it", "a node answers again"
+		if how := p.takenText(); how != "" {
+			why, until = "all of its nodes are "+how, "one is put back"
+		}
+		t += ": " + why + ", and its records are taken away (`on_empty: remove`) until " + until
 	case Empty:
 	}
 	if p.PutOff != nil {
@@ -100,12 +109,39 @@ func (m *Machine) ExplainPool(id PoolID) string {
 	return t + "."
 }
 
+// takenText says how operators and windows have taken all nodes of the pool; "" if
+// one is not taken.
+func (p *pool) takenText() string {
+	maintained, disabled := false, false
+	for _, n := range p.nodes {
+		switch {
+		case n.Replaced:
+		case n.disabled():
+			disabled = true
+		case n.maintained():
+			maintained = true
+		default:
+			return ""
+		}
+	}
+	switch {
+	case maintained && disabled:
+		return "in maintenance or disabled"
+	case maintained:
+		return "in maintenance"
+	case disabled:
+		return "disabled"
+	default:
+		return ""
+	}
+}
+
 // explainPause says how a pool came to be paused, what that holds back, and what
 // ends it (C2, C3).
 func (m *Machine) explainPause(p *pool) string {
 	h, t := p.Paused, "It is paused"
 	if h.Switch {
-		t = "It was switched"
+		t = "It was switched and is paused"
 	}
 	if h.By != "" {
 		t += " by " + h.By
@@ -113,9 +149,6 @@ func (m *Machine) explainPause(p *pool) string {
 	t += m.endText(h)
 	if h.Reason != "" {
 		t += " (" + h.Reason + ")"
-	}
-	if h.Switch {
-		t += " and is paused since"
 	}
 	t += ": nothing of it moves by itself"
 	if p.Held != 0 {

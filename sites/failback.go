@@ -8,7 +8,7 @@ import (
 
 // failback puts back what answers, now (C1).
 func (m *Machine) failback(s *site, c *Command) Reply {
-	var back, left []string
+	var back, left, resumed []string
 	for _, n := range s.nodes {
 		if n.taken() {
 			continue
@@ -31,6 +31,7 @@ func (m *Machine) failback(s *site, c *Command) Reply {
 	for _, p := range s.pools {
 		if p.Paused != nil && p.Paused.Switch {
 			m.resume(p, c.Reason, c.By)
+			resumed = append(resumed, p.label())
 		}
 		m.failbackPool(p)
 		p.freed = m.steps
@@ -41,6 +42,9 @@ func (m *Machine) failback(s *site, c *Command) Reply {
 	}
 	if len(left) > 0 {
 		said = append(said, fmt.Sprintf("Left out, because they do not answer: %s (--force puts them back all the same).", strings.Join(left, ", ")))
+	}
+	if len(resumed) > 0 {
+		said = append(said, fmt.Sprintf("The pause since the switch is ended: %s moves by itself again.", strings.Join(resumed, ", ")))
 	}
 	if len(said) == 0 {
 		said = append(said, "No node of "+s.Name+" is out by an outage.")

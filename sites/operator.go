@@ -82,7 +82,7 @@ func (m *Machine) takeOut(s *site, nodes []*node, c *Command) Reply {
 		return refuse("Name the node to disable: %s.", s.nodeNames())
 	}
 	if why := m.wouldEmpty(s, nodes); why != "" && !c.Force {
-		return unforced("Refused: %s. Give the site an emergency_site, wait until another node answers, or use --force.", why)
+		return refuseEmpty(s, why)
 	}
 	hold := Hold{By: c.By, Reason: c.Reason, Since: m.now.Wall}
 	hold.last(c.For, m.now)
@@ -202,6 +202,11 @@ func (m *Machine) pauses(s *site, c *Command) Reply {
 		case c.Verb == Pause && p.Paused == nil:
 			m.pause(p, c)
 			done = append(done, name+" is paused.")
+		case c.Verb == Pause:
+			switched := p.Paused.Switch
+			m.pause(p, c)
+			p.Paused.Switch = switched // it stays where it was switched to (C2)
+			done = append(done, m.pausedAnewText(name, p.Paused))
 		case c.Verb == Resume && p.Paused != nil:
 			m.resume(p, c.Reason, c.By)
 			done = append(done, name+" goes on.")
@@ -210,8 +215,6 @@ func (m *Machine) pauses(s *site, c *Command) Reply {
 	switch {
 	case !found:
 		return refuse("Site %s has no pool %q.", s.Name, c.Pool)
-	case len(done) == 0 && c.Verb == Pause:
-		return Reply{Text: s.Name + " is paused already."}
 	case len(done) == 0:
 		return Reply{Text: s.Name + " is not paused."}
 	}

@@ -241,13 +241,22 @@ func TestC3Pause(t *testing.T) {
 		}, {
 			name: "a pool that there is not, and pausing twice",
 			in: `60s pause berlin/x
+				60s pause berlin say for=10m
 				60s pause berlin say
-				60s pause berlin say
-				60s resume berlin say
-				60s resume berlin say`,
+				20m see site berlin
+				20m pause berlin say for=10m
+				29m see site berlin
+				31m see site berlin
+				31m pause berlin
+				32m resume berlin say
+				32m resume berlin say`,
 			want: `refused: Site berlin has no pool "x".
 				berlin/default is paused.
-				berlin is paused already.
+				berlin/default was paused already, and is now paused until it is resumed (test).
+				site berlin=paused
+				berlin/default was paused already, and is now paused until 12:30:00 UTC (test).
+				site berlin=paused
+				site berlin=up
 				berlin/default goes on.
 				berlin is not paused.`,
 		},

@@ -1,6 +1,9 @@
 package sites
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // wouldEmpty says why nodes must not be taken out: in a pool of the site they
 // would be the last that serve, and nothing could step in (C4). It is empty
@@ -30,7 +33,7 @@ func (m *Machine) wouldEmpty(s *site, nodes []*node) string {
 			if p.Name == DefaultPool {
 				name = "site"
 			}
-			return fmt.Sprintf("%s %s would have no node left that serves, no recovering node answers, and no emergency site can step in", name, s.Name)
+			return fmt.Sprintf("%s %s would have no node left that serves, no recovering node answers, and %s", name, s.Name, m.chainText(p))
 		}
 	}
 	return ""
@@ -48,4 +51,55 @@ func (n *node) canStepIn() bool {
 		}
 	}
 	return false
+}
+
+// refuseEmpty refuses what would leave a pool of the site without a node, and
+// says what can be done about it.
+func refuseEmpty(s *site, why string) Reply {
+	if len(s.chain) == 0 {
+		return unforced("Refused: %s. Give the site an emergency_site, wait until another node answers, or use --force.", why)
+	}
+	return unforced("Refused: %s. Wait until another node answers, put back one that is in maintenance or disabled, or use --force.", why)
+}
+
+// chainText says that no emergency site can step in for a pool, and of each why.
+func (m *Machine) chainText(p *pool) string {
+	if len(p.site.chain) == 0 {
+		return "no emergency site can step in"
+	}
+	var list []string
+	for _, x := range p.site.chain {
+		t := "its emergency site " + x.Name + " cannot step in"
+		var why []string
+		if q := p.stand(x); q != nil {
+			for _, n := range q.nodes {
+				if !n.Replaced {
+					why = append(why, x.Name+"/"+n.Name+" "+n.outText())
+				}
+			}
+		}
+		if len(why) > 0 {
+			t += " (" + strings.Join(why, ", ") + ")"
+		}
+		list = append(list, t)
+	}
+	return strings.Join(list, ", ")
+}
+
+// outText says in a few words why a node does not serve.
+func (n *node) outText() string {
+	switch {
+	case n.disabled():
+		return "is disabled"
+	case n.maintained():
+		return "is in maintenance"
+	case n.Drill != nil:
+		return "is in a drill"
+	case !n.answers():
+		return "does not answer"
+	case n.word() == WordRecovering:
+		return "has not yet come back"
+	default:
+		return "does not serve"
+	}
 }

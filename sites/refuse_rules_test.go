@@ -9,6 +9,7 @@ import (
 // what can be done about it.
 func TestC4Refusals(t *testing.T) {
 	const why = `refused: Refused: site berlin would have no node left that serves, no recovering node answers, and no emergency site can step in. Give the site an emergency_site, wait until another node answers, or use --force.`
+	const chain = `refused: Refused: site berlin would have no node left that serves, no recovering node answers, and its emergency site hamburg cannot step in (hamburg/a does not answer, hamburg/b is disabled). Wait until another node answers, put back one that is in maintenance or disabled, or use --force.`
 	runRule(t, []ruleTest{
 		{
 			name: "the last serving node",
@@ -74,9 +75,11 @@ func TestC4Refusals(t *testing.T) {
 			name: "one that has nothing itself does not",
 			cfg:  emergencies("berlin>hamburg"),
 			in: `60s down hamburg/a
-				60s down hamburg/b
-				100s maintenance berlin`,
-			want: why,
+				60s disable hamburg/b
+				100s maintenance berlin
+				100s down berlin/b
+				200s maintenance berlin/a`,
+			want: chain + "\n" + chain,
 		}, {
 			name: "a drill too, and a node in one steps in for nobody",
 			in: `60s drill berlin/a for=1h

@@ -31,7 +31,7 @@ func (m *Machine) switchTo(s *site, nodes []*node, c *Command) Reply {
 	case p.find(n.Name, false) == nil:
 		return refuse("Refused: pool %s does not hold %s.", p.label(), n.Name)
 	case n.taken():
-		return refuse("Refused: %s/%s is %s. End that first.", s.Name, n.Name, n.word())
+		return refuse("Refused: %s/%s %s. End that first.", s.Name, n.Name, n.outText())
 	case !n.answers() && !n.unjudged() && !c.Force:
 		return unforced("Refused: %s/%s does not answer%s. Use --force to switch to it all the same.", s.Name, n.Name, m.lastCause(n))
 	}

@@ -73,17 +73,32 @@ func TestC2Switch(t *testing.T) {
 				hamburg/a=up
 				hamburg=own 10.2.0.12`,
 		}, {
-			name: "failback ends the pause",
+			name: "failback ends the pause, and says so",
 			in: `60s switch hamburg b
-				2m failback hamburg
+				2m failback hamburg say
 				2m see hamburg, site hamburg
 				2m events`,
-			want: `hamburg=own 10.2.0.11
+			want: `The pause since the switch is ended: hamburg moves by itself again.
+				hamburg=own 10.2.0.11
 				site hamburg=up
 				paused hamburg
 				failover_switch hamburg
 				resumed hamburg
 				failover_switch hamburg`,
+		}, {
+			name: "and one that took the place of that, which leaves the node where it is",
+			cfg:  manual,
+			in: `60s switch hamburg b for=5m
+				2m pause hamburg for=20m
+				3m maintenance hamburg/a
+				4m maintenance_end hamburg/a
+				10m see hamburg, site hamburg
+				11m failback hamburg
+				11m see hamburg, site hamburg`,
+			want: `hamburg=own 10.2.0.12
+				site hamburg=paused
+				hamburg=own 10.2.0.11
+				site hamburg=up`,
 		}, {
 			name: "but not one that the operator had asked for as such",
 			in: `60s pause hamburg
@@ -153,8 +168,8 @@ func TestC2Switch(t *testing.T) {
 				refused: Site hamburg has no pool "x".
 				refused: Refused: pool hamburg/tv does not hold b.
 				refused: Name the node to switch to: a, b.
-				refused: Refused: hamburg/b is maintenance. End that first.
-				refused: Refused: hamburg/b is maintenance. End that first.
+				refused: Refused: hamburg/b is in maintenance. End that first.
+				refused: Refused: hamburg/b is in maintenance. End that first.
 				refused: Refused: hamburg/b does not answer. Use --force to switch to it all the same.
 				refused: Refused: hamburg/b does not answer (connection refused). Use --force to switch to it all the same.
 				refused: Refused: hamburg/b does not answer (connection refused). Use --force to switch to it all the same.

@@ -71,6 +71,19 @@ func (m *Machine) pausedText(p *pool) string {
 	return t + " `dnsteer resume " + p.label() + "` ends it."
 }
 
+// pausedAnewText says what an order to pause means for a pool that was paused.
+func (m *Machine) pausedAnewText(name string, h *Hold) string {
+	end := m.endText(h)
+	if end == "" {
+		end = " until it is resumed"
+	}
+	t := name + " was paused already, and is now paused" + end
+	if h.Reason != "" {
+		t += " (" + h.Reason + ")"
+	}
+	return t + "."
+}
+
 // The sentences about what operators and windows do.
 
 func (m *Machine) untilText(t time.Time) string {

@@ -23,6 +23,7 @@ func (b *builder) suspicions() {
 		b.doubtAsk(k)
 		b.doubtTimes(k, s)
 		b.doubtPools(k, s)
+		b.doubtUnused(k, s)
 		b.doubtWeights(k, s)
 		b.doubtEmpty(k, s)
 		b.doubtGuards(k, s)
@@ -196,10 +197,7 @@ func (b *builder) doubtPools(k *siteKeys, s *sites.Site) {
 // doubtLine warns of clients that lose the names together with the line. A site
 // that no clients belong to is asked for from elsewhere.
 func (b *builder) doubtLine(k *siteKeys, s *sites.Site) {
-	if len(k.Clients) == 0 && len(k.Resolver) == 0 {
-		return
-	}
-	if s.Local || b.file.DNS == nil || !b.has(s.Name) || b.handed(s.Name) || b.pushed(k) {
+	if !atSite(k) || s.Local || b.file.DNS == nil || !b.has(s.Name) || b.handed(s.Name) || b.pushed(k) {
 		return
 	}
 	at := k.At

@@ -182,6 +182,10 @@ func (c *Config) WorstCases() string {
 	var b strings.Builder
 	for i := range c.Sites.Sites {
 		s := &c.Sites.Sites[i]
+		if len(c.Sites.Services) > 0 && !c.serves(s.Name) {
+			fmt.Fprintf(&b, "%s\n  no service has this site: its nodes are never answered\n\n", s.Name)
+			continue
+		}
 		sum, ok := c.WorstCase(s.Name)
 		if ok {
 			b.WriteString(sum.String())

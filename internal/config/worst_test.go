@@ -137,3 +137,22 @@ func TestWorstCasesText(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// If this fails, check promises the failover of a site that no name ever leads
+// to, or leaves that of an emergency site out.
+func TestWorstCasesOfUnusedSites(t *testing.T) {
+	cfg := load(t, "testdata/warn/pool-unused.yaml")
+	text := cfg.WorstCases()
+	for _, site := range []string{"linz", "graz"} {
+		if want := "\n" + site + "\n  no service has this site: its nodes are never answered\n"; !strings.Contains(text, want) {
+			t.Errorf("nothing of %s in\n%s", site, text)
+		}
+	}
+	if n := strings.Count(text, "(worst case"); n != 2 {
+		t.Errorf("%d sums, want those of berlin and hamburg:\n%s", n, text)
+	}
+	cfg = load(t, "testdata/warn/emergency-without-services.yaml")
+	if n := strings.Count(cfg.WorstCases(), "(worst case"); n != len(cfg.Sites.Sites) {
+		t.Errorf("%d sums for %d sites that serve:\n%s", n, len(cfg.Sites.Sites), cfg.WorstCases())
+	}
+}

@@ -1,0 +1,87 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// doubtUnused warns of pools that no service names, and of sites that no service
+// has: they are watched, and their nodes are never answered. A configuration
+// without services means that.
+func (b *builder) doubtUnused(k *siteKeys, s *sites.Site) {
+	services := b.cfg.Sites.Services
+	if len(services) == 0 {
+		return
+	}
+	var names []string
+	for i := range services {
+		if name := services[i].Pool; name != sites.DefaultPool && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	unused := !b.cfg.serves(s.Name)
+	told := false
+	for i := range k.Pools {
+		p := &k.Pools[i]
+		if name := string(p.Name.V); !slices.Contains(names, name) {
+			// A pool that the site has as well is not the one that was meant.
+			missing := slices.DeleteFunc(slices.Clone(names), func(other string) bool {
+				return slices.ContainsFunc(s.Pools, func(q sites.Pool) bool { return q.Name == other })
+			})
+			b.warn(p.At, "no service uses the pool %s: it is never answered%s%s", name, b.elsewhere(k, nearest(name, missing)), meant(name, missing))
+			told = true
+		}
+	}
+	if unused && !told && atSite(k) {
+		b.warn(k.At, "no service has the site %s: its nodes are watched and never answered%s", s.Name, b.elsewhere(k, ""))
+	}
+}
+
+// elsewhere is the clause on whose answers the clients of a site get for
+// services that it does not have: those with the pool, or any where that is
+// empty and the site has none at all; "" where nobody asks.
+func (b *builder) elsewhere(k *siteKeys, pool string) string {
+	site := string(k.Name.V)
+	if !atSite(k) || pool == "" && b.has(site) {
+		return ""
+	}
+	for i := range b.cfg.Sites.Services {
+		s := &b.cfg.Sites.Services[i]
+		if (pool == "" || s.Pool == pool) && len(s.Sites) > 0 && len(s.Hosts) > 0 && !slices.Contains(s.Sites, site) {
+			return fmt.Sprintf(", and clients of %s get the answer of %s for %s", site, words(s.Sites), s.Hosts[0])
+		}
+	}
+	return ""
+}
+
+// atSite says whether clients belong to a site.
+func atSite(k *siteKeys) bool { return len(k.Clients) > 0 || len(k.Resolver) > 0 }
+
+// serves says whether nodes of a site are ever answered: for a service that it
+// has, or in place of a site that has one (A4).
+func (c *Config) serves(site string) bool {
+	for i := range c.Sites.Services {
+		for _, name := range c.Sites.Services[i].Sites {
+			if name == site || c.standsIn(site, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// standsIn says whether a site is in the chain of emergency sites of another.
+func (c *Config) standsIn(site, other string) bool {
+	for range c.Sites.Sites {
+		i := slices.IndexFunc(c.Sites.Sites, func(s sites.Site) bool { return s.Name == other })
+		if i < 0 {
+			return false
+		}
+		if other = c.Sites.Sites[i].EmergencySite; other == site {
+			return true
+		}
+	}
+	return false
+}
