@@ -27,6 +27,8 @@ type stage struct {
 	mu   sync.Mutex
 	role auth.Role
 	url  string
+	// streams are open, and most were at one time.
+	streams, most int
 }
 
 func newStage(t *testing.T) *stage {
@@ -45,7 +47,9 @@ func newStage(t *testing.T) *stage {
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = w.Write([]byte(":\n\n"))
 			_ = http.NewResponseController(w).Flush()
+			s.stream(1)
 			<-r.Context().Done()
+			s.stream(-1)
 			return
 		}
 		s.mu.Lock()
@@ -61,6 +65,24 @@ func newStage(t *testing.T) *stage {
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	s.url = server.URL
 	return s
+}
+
+// stream counts a stream of events that begins or ends.
+func (s *stage) stream(by int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streams += by
+	s.most = max(s.most, s.streams)
+}
+
+// left holds that pages which are left keep no stream: the seventh that is opened would
+// wait for a connection, of which a browser has six.
+func (s *stage) left() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.most > 3 {
+		s.t.Errorf("%d streams were open at a time", s.most)
+	}
 }
 
 // Enter lets nobody in.
@@ -197,6 +219,7 @@ func (s *stage) pages() {
 		s.tab.Until("what came of it", `document.querySelector(".result, .refused, .probed") && !document.querySelector("main time:not([data-local])")`)
 		s.look(path + ", done")
 	}
+	s.left()
 	s.broken = true
 	s.open("/")
 	s.look("a controller that does not answer")

@@ -79,22 +79,33 @@
     if (again) { again = false; refresh(); }
   };
 
+  // A page that is not looked at has no stream: a browser has six connections to a
+  // server, for all of its tabs and for the pages that it keeps to go back to.
   let source;
   const listen = () => {
-    source = new EventSource(`${base}/api/v1/events/stream`);
-    source.onopen = () => { connected = true; refresh(); tick(); };
-    source.onmessage = refresh;
-    source.addEventListener("event", refresh);
-    source.onerror = () => {
+    if (source || document.hidden || document.querySelector("form.order")) return;
+    const stream = source = new EventSource(`${base}/api/v1/events/stream`);
+    stream.onopen = () => { connected = true; refresh(); tick(); };
+    stream.onmessage = refresh;
+    stream.addEventListener("event", refresh);
+    stream.onerror = () => {
       connected = false;
-      if (source.readyState === EventSource.CLOSED) setTimeout(() => { refresh(); listen(); }, 5000);
+      if (stream.readyState === EventSource.CLOSED) setTimeout(() => {
+        if (source !== stream) return;
+        source = undefined;
+        refresh();
+        listen();
+      }, 5000);
       tick();
     };
   };
-  if (!document.querySelector("form.order")) listen();
+  const leave = () => { source?.close(); source = undefined; connected = false; };
+  listen();
   setInterval(() => { if (connected) refresh(); }, 2000);
   setInterval(tick, 1000);
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
+  document.addEventListener("visibilitychange", () => { if (document.hidden) leave(); else { listen(); refresh(); } });
+  addEventListener("pagehide", leave);
+  addEventListener("pageshow", (e) => { if (e.persisted) { listen(); refresh(); } });
   tick();
 
   // The strip of outcomes says what is under the pointer or, by the arrow keys,
