@@ -66,34 +66,8 @@ func problems(st *api.Status) []string {
 	if st.Isolated {
 		add("The controller is cut off. No outage moves anything, and nothing is sent to targets by itself, until it sees a site again.")
 	}
-	var middling, minor []string
-	for i := range st.Sites {
-		s := &st.Sites[i]
-		switch {
-		case st.Isolated: // it stands for all sites
-		case s.Condition == sites.SiteIsDown:
-			list = append(list, s.Explain)
-		case s.Condition != sites.SiteIsUp || s.Unjudged:
-			middling = append(middling, s.Explain)
-		}
-		for j := range s.Pools {
-			switch p := &s.Pools[j]; {
-			case p.Serves == "empty" || p.Serves == "last_resort":
-				list = append(list, p.Explain)
-			case p.Serves != "own" || p.Paused != nil:
-				middling = append(middling, p.Explain)
-			}
-		}
-		if s.Condition == sites.SiteIsDown {
-			continue // the site stands for all of its nodes
-		}
-		for j := range s.Nodes {
-			if n := &s.Nodes[j]; troubled(n) {
-				minor = append(minor, n.Explain)
-			}
-		}
-	}
-	list = append(append(list, middling...), namesProblems(st.DNS)...)
+	worst, middling, minor := siteProblems(st)
+	list = append(append(append(list, worst...), middling...), namesProblems(st.DNS)...)
 	if st.Store.Error != "" {
 		add("The state cannot be stored: %s", st.Store.Error)
 	}
@@ -109,6 +83,38 @@ func problems(st *api.Status) []string {
 		}
 	}
 	return append(list, minor...)
+}
+
+// siteProblems are those of sites, pools and nodes: where nothing is seen or nothing can
+// serve, what works otherwise than it should, and nodes.
+func siteProblems(st *api.Status) (worst, middling, minor []string) {
+	for i := range st.Sites {
+		s := &st.Sites[i]
+		switch {
+		case st.Isolated: // it stands for all sites
+		case s.Condition == sites.SiteIsDown:
+			worst = append(worst, s.Explain)
+		case s.Condition != sites.SiteIsUp || s.Unjudged:
+			middling = append(middling, s.Explain)
+		}
+		for j := range s.Pools {
+			switch p := &s.Pools[j]; {
+			case p.Serves == "empty" || p.Serves == "last_resort":
+				worst = append(worst, p.Explain)
+			case p.Serves != "own" || p.Paused != nil:
+				middling = append(middling, p.Explain)
+			}
+		}
+		if s.Condition == sites.SiteIsDown {
+			continue // the site stands for all of its nodes
+		}
+		for j := range s.Nodes {
+			if n := &s.Nodes[j]; troubled(n) {
+				minor = append(minor, n.Explain)
+			}
+		}
+	}
+	return worst, middling, minor
 }
 
 // troubled says whether a node needs a look. What an operator has ordered does
