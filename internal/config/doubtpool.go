@@ -10,19 +10,11 @@ import (
 // doubtUnused warns of pools that no service names, and of sites that no service
 // has: they are watched, and their nodes are never answered. A configuration
 // without services means that.
-func (b *builder) doubtUnused(k *siteKeys, s *sites.Site) {
-	services := b.cfg.Sites.Services
-	if len(services) == 0 {
+func (b *builder) doubtUnused(k *siteKeys, s *sites.Site, u *usage) {
+	if len(b.cfg.Sites.Services) == 0 {
 		return
 	}
-	var names []string
-	for i := range services {
-		if name := services[i].Pool; name != sites.DefaultPool && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	unused := !b.cfg.serves(s.Name)
-	told := false
+	names, told := u.pools, false
 	for i := range k.Pools {
 		p := &k.Pools[i]
 		if name := string(p.Name.V); !slices.Contains(names, name) {
@@ -34,7 +26,7 @@ func (b *builder) doubtUnused(k *siteKeys, s *sites.Site) {
 			told = true
 		}
 	}
-	if unused && !told && atSite(k) {
+	if !u.sites[s.Name] && !told && atSite(k) {
 		b.warn(k.At, "no service has the site %s: its nodes are watched and never answered%s", s.Name, b.elsewhere(k, ""))
 	}
 }
@@ -59,29 +51,32 @@ func (b *builder) elsewhere(k *siteKeys, pool string) string {
 // atSite says whether clients belong to a site.
 func atSite(k *siteKeys) bool { return len(k.Clients) > 0 || len(k.Resolver) > 0 }
 
-// serves says whether nodes of a site are ever answered: for a service that it
-// has, or in place of a site that has one (A4).
-func (c *Config) serves(site string) bool {
+// usage is what services name.
+type usage struct {
+	pools []string // beside the default one
+	// sites are those whose nodes are ever answered: for a service that they have, or in
+	// place of a site that has one (A4).
+	sites map[string]bool
+}
+
+func (c *Config) usage() *usage {
+	next := make(map[string]string, len(c.Sites.Sites))
+	for i := range c.Sites.Sites {
+		next[c.Sites.Sites[i].Name] = c.Sites.Sites[i].EmergencySite
+	}
+	u := &usage{sites: make(map[string]bool)}
+	pools := make(map[string]bool)
 	for i := range c.Sites.Services {
-		for _, name := range c.Sites.Services[i].Sites {
-			if name == site || c.standsIn(site, name) {
-				return true
+		s := &c.Sites.Services[i]
+		if s.Pool != sites.DefaultPool && !pools[s.Pool] {
+			pools[s.Pool] = true
+			u.pools = append(u.pools, s.Pool)
+		}
+		for _, name := range s.Sites {
+			for ; name != "" && !u.sites[name]; name = next[name] {
+				u.sites[name] = true
 			}
 		}
 	}
-	return false
-}
-
-// standsIn says whether a site is in the chain of emergency sites of another.
-func (c *Config) standsIn(site, other string) bool {
-	for range c.Sites.Sites {
-		i := slices.IndexFunc(c.Sites.Sites, func(s sites.Site) bool { return s.Name == other })
-		if i < 0 {
-			return false
-		}
-		if other = c.Sites.Sites[i].EmergencySite; other == site {
-			return true
-		}
-	}
-	return false
+	return u
 }

@@ -17,13 +17,14 @@ func (b *builder) suspicions() {
 		b.warn(b.file.At, "there are no sites and no services: nothing is watched and nothing fails over")
 	}
 	b.doubtTop()
+	used := b.cfg.usage()
 	for i := range b.file.Sites {
 		k, s := &b.file.Sites[i], &b.cfg.Sites.Sites[i]
 		b.doubtWitnesses(k, s)
 		b.doubtAsk(k)
 		b.doubtTimes(k, s)
 		b.doubtPools(k, s)
-		b.doubtUnused(k, s)
+		b.doubtUnused(k, s, used)
 		b.doubtWeights(k, s)
 		b.doubtEmpty(k, s)
 		b.doubtGuards(k, s)

@@ -180,9 +180,10 @@ func (c *Config) WorstCases() string {
 		return ""
 	}
 	var b strings.Builder
+	used := c.usage()
 	for i := range c.Sites.Sites {
 		s := &c.Sites.Sites[i]
-		if len(c.Sites.Services) > 0 && !c.serves(s.Name) {
+		if len(c.Sites.Services) > 0 && !used.sites[s.Name] {
 			fmt.Fprintf(&b, "%s\n  no service has this site: its nodes are never answered\n\n", s.Name)
 			continue
 		}
