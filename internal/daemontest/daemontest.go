@@ -74,7 +74,7 @@ func Start(t testing.TB, name string, args ...string) {
 // StartCmd is Start for a command with an environment or a folder of its own.
 func StartCmd(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()
-	out := &output{}
+	out := &Output{}
 	cmd.Stdout, cmd.Stderr = out, out
 	group(cmd)
 	if err := cmd.Start(); err != nil {
@@ -113,19 +113,22 @@ func Until(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// output is what a daemon says, which may be read while it speaks.
-type output struct {
+// Output is what a program says, which may be read while it speaks. The zero Output is
+// empty.
+type Output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-func (o *output) Write(p []byte) (int, error) {
+// Write takes what is said.
+func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.buf.Write(p)
 }
 
-func (o *output) String() string {
+// String is all of it until now.
+func (o *Output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.buf.String()

@@ -1,7 +1,6 @@
 package realnet
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -61,7 +60,7 @@ type Controller struct {
 	config string
 	client *api.Client
 	cmd    *exec.Cmd // nil while it does not run
-	said   *output
+	said   *daemontest.Output
 }
 
 // Serve starts the controller with a configuration. State, listeners and alerts are
@@ -80,7 +79,7 @@ alerts:
 `, coreAddr, hookPort)
 	c := &Controller{
 		w: w, config: daemontest.File(w.t, filepath.Join(w.dir, "dnsteer.yaml"), config),
-		client: api.NewClient(filepath.Join(w.dir, "state", "dnsteer.sock")), said: &output{},
+		client: api.NewClient(filepath.Join(w.dir, "state", "dnsteer.sock")), said: &daemontest.Output{},
 	}
 	w.t.Cleanup(func() {
 		c.client.Close()
@@ -290,22 +289,4 @@ func (c *Controller) Amiss() string {
 		return err.Error()
 	}
 	return ""
-}
-
-// output is what the program says, which may be read while it speaks.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
 }
