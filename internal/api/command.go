@@ -1,13 +1,8 @@
 package api
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -84,35 +79,14 @@ func whoIs(c *Caller) string {
 	return c.Name
 }
 
-// jsonBody reads the body of a request, which must be JSON: a page of another
-// site can send none by itself.
-func jsonBody(r *http.Request) ([]byte, error) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, problem(http.StatusUnsupportedMediaType, "send the body as JSON, with Content-Type: application/json")
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return nil, err
-		}
-		return nil, problem(http.StatusBadRequest, "the body cannot be read: %v", err)
-	}
-	return body, nil
-}
-
 // ParseCommand reads a command. The error is a [*Problem].
 func ParseCommand(body []byte) (sites.Command, error) {
 	bad := func(format string, args ...any) (sites.Command, error) {
 		return sites.Command{}, problem(http.StatusBadRequest, format, args...)
 	}
 	var in CommandRequest
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
-		return bad("%s", jsonFault(err))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return bad("the command cannot be read: something follows it")
+	if err := decode(body, "command", &in); err != nil {
+		return sites.Command{}, err
 	}
 	switch {
 	case in.Verb == "":
@@ -147,17 +121,6 @@ func verbs() string {
 		list = append(list, string(v))
 	}
 	return strings.Join(list, ", ")
-}
-
-// jsonFault says what is wrong with a body in the words of those who send it.
-func jsonFault(err error) string {
-	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
-		return fmt.Sprintf("%s: a %s stands there, expected a %s", e.Field, e.Value, e.Type.Kind())
-	}
-	if errors.Is(err, io.EOF) {
-		return "the body is empty, expected a command as JSON"
-	}
-	return "the command cannot be read: " + strings.TrimPrefix(err.Error(), "json: ")
 }
 
 // request writes a command as [ParseCommand] reads it.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -72,12 +71,9 @@ func (h *Handler) unknownSender(w http.ResponseWriter, r *http.Request, err erro
 
 // readReport reads a body: nothing, or one object.
 func readReport(body io.Reader) (r probes.Report, err error) {
-	data, err := io.ReadAll(body)
+	data, err := readBody(body)
 	if err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return r, err
-		}
-		return r, problem(http.StatusBadRequest, "the body cannot be read: %v", err)
+		return r, err
 	}
 	return ParseReport(data)
 }
@@ -87,13 +83,8 @@ func ParseReport(data []byte) (r probes.Report, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return r, nil
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&r); err != nil {
-		return probes.Report{}, problem(http.StatusBadRequest, "%s", strings.NewReplacer("the command cannot", "the report cannot", "a command as", "a report as").Replace(jsonFault(err)))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return probes.Report{}, problem(http.StatusBadRequest, "the report cannot be read: something follows it")
+	if err := decode(data, "report", &r); err != nil {
+		return probes.Report{}, err
 	}
 	if err := r.Validate(); err != nil {
 		return probes.Report{}, problem(http.StatusBadRequest, "%v", err)

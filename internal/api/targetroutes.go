@@ -1,12 +1,9 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -107,15 +104,9 @@ func noTargets(name string) error {
 // operateTarget carries out an operator's word about a target. What is refused
 // is a conflict (409).
 func (h *Handler) operateTarget(w http.ResponseWriter, r *http.Request) error {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return problem(http.StatusUnsupportedMediaType, "send the command as JSON, with Content-Type: application/json")
-	}
-	body, err := io.ReadAll(r.Body)
+	body, err := jsonBody(r)
 	if err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return err
-		}
-		return problem(http.StatusBadRequest, "the body cannot be read: %v", err)
+		return err
 	}
 	in, err := ParseTargetRequest(r.PathValue("name"), body)
 	if err != nil {
@@ -149,13 +140,8 @@ func ParseTargetRequest(name string, body []byte) (TargetRequest, error) {
 		return TargetRequest{}, problem(http.StatusBadRequest, format, args...)
 	}
 	var in TargetRequest
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
-		return bad("%s", jsonFault(err))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return bad("the command cannot be read: something follows it")
+	if err := decode(body, "command", &in); err != nil {
+		return TargetRequest{}, err
 	}
 	switch {
 	case in.Verb == "":
