@@ -70,9 +70,17 @@ const (
 	offerHosts
 )
 
-// complete offers the names that the running controller knows; nothing where
-// none answers.
+// complete offers the names of such things that the running controller knows.
 func (c *commands) complete(what offer) cobra.CompletionFunc {
+	return c.completeWith(func(ctx context.Context, client *api.Client) ([]string, error) {
+		status, err := client.Status(ctx)
+		return offered(&status, what), err
+	})
+}
+
+// completeWith offers what the running controller is asked for; nothing where none
+// answers.
+func (c *commands) completeWith(ask func(context.Context, *api.Client) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -84,11 +92,11 @@ func (c *commands) complete(what offer) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		defer client.Close()
-		status, err := client.Status(ctx)
+		names, err := ask(ctx, client)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return offered(&status, what), cobra.ShellCompDirectiveNoFileComp
+		return names, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -31,7 +31,7 @@ Compare the fingerprint with what the device itself shows before you write that
 line. Nothing but a TLS handshake is sent.`,
 		Example: `  dnsteer target pin router-berlin
   dnsteer target pin 10.1.0.1:8729`,
-		Args: takes(1, 1, "TARGET or HOST:PORT"), ValidArgsFunction: c.completeTargets,
+		Args: takes(1, 1, "TARGET or HOST:PORT"), ValidArgsFunction: c.completeTargets(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			servers, err := c.pinServers(args[0])
 			if err != nil {

@@ -19,7 +19,7 @@ would change. Nothing is changed. It needs the running controller, which alone
 knows what is answered now; "check --online" looks at the targets without one.
 The exit code is 1 if a target cannot be read.`,
 		Example: "  dnsteer plan router-berlin",
-		Args:    takes(0, 1, ""), ValidArgsFunction: c.completeTargets,
+		Args:    takes(0, 1, ""), ValidArgsFunction: c.completeTargets(),
 		RunE: c.asking(func(ctx context.Context, client *api.Client, args []string) error {
 			name := ""
 			if len(args) > 0 {

@@ -64,7 +64,7 @@ func (c *commands) targetShowCommand() *cobra.Command {
 		Use:     "show TARGET",
 		Short:   "Show what a target should hold, holds, and what is seen of it",
 		Example: "  dnsteer target show router-berlin",
-		Args:    takes(1, 1, "TARGET"), ValidArgsFunction: c.completeTargets,
+		Args:    takes(1, 1, "TARGET"), ValidArgsFunction: c.completeTargets(),
 		RunE: c.asking(func(ctx context.Context, client *api.Client, args []string) error {
 			s, err := client.Status(ctx)
 			if err != nil {
@@ -150,7 +150,7 @@ func (w *word) asks(cmd *cobra.Command) {
 func (c *commands) operate(verb api.TargetVerb, use, short, long string) (*cobra.Command, *word) {
 	w := &word{}
 	cmd := &cobra.Command{
-		Use: use, Short: short, Long: long, Args: takes(1, 1, "TARGET"), ValidArgsFunction: c.completeTargets,
+		Use: use, Short: short, Long: long, Args: takes(1, 1, "TARGET"), ValidArgsFunction: c.completeTargets(),
 		Example: fmt.Sprintf("  dnsteer target %s router-berlin", verb),
 	}
 	cmd.RunE = c.asking(func(ctx context.Context, client *api.Client, args []string) error {
@@ -219,24 +219,12 @@ func changeTable(p *printer, list []api.TargetChange) {
 }
 
 // completeTargets offers the targets that the running controller knows.
-func (c *commands) completeTargets(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
-	defer cancel()
-	client, err := c.client()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	defer client.Close()
-	list, err := client.Targets(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var names []string
-	for _, v := range list {
-		names = append(names, v.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+func (c *commands) completeTargets() cobra.CompletionFunc {
+	return c.completeWith(func(ctx context.Context, client *api.Client) (names []string, err error) {
+		list, err := client.Targets(ctx)
+		for _, v := range list {
+			names = append(names, v.Name)
+		}
+		return names, err
+	})
 }
