@@ -23,8 +23,8 @@ func (m *Machine) failback(s *site, c *Command) Reply {
 			}
 			n.Entitled = true
 			l.free, l.forced = m.now.Boot, !l.answers()
-			m.clearQuarantine(n, c)
 			m.backBy(l, c)
+			m.clearQuarantine(n, c)
 			back = appendNew(back, n.Name)
 		}
 	}

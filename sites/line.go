@@ -272,15 +272,18 @@ func (m *Machine) back(l *line, how string) {
 	outage, answered := l.Outage, m.now.Boot-l.recoverStart
 	l.stopFailing()
 	l.enter(m, WordUp)
-	if l.node.wholly() {
+	if outage != 0 || how != "" && how != "drill" {
+		l.Outage = 0
+		m.node(l.node, Event{Kind: FailoverFailback, Resolves: outage, Drill: l.Drill, Text: l.backText(how, answered)})
+		l.Drill = l.Drill && l.Offline != 0
+	}
+	switch {
+	case !l.node.wholly():
+	case how == "manual":
+		m.endQuarantine(l.node, "was ended by the operator")
+	default:
 		m.endQuarantine(l.node, "has ended with its return")
 	}
-	if how == "" && outage == 0 || how == "drill" && outage == 0 {
-		return
-	}
-	l.Outage = 0
-	m.node(l.node, Event{Kind: FailoverFailback, Resolves: outage, Drill: l.Drill, Text: l.backText(how, answered)})
-	l.Drill = l.Drill && l.Offline != 0
 }
 
 // ready says whether a recovering line waits for the operator (N6).

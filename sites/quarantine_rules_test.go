@@ -44,11 +44,11 @@ func TestN11Quarantine(t *testing.T) {
 				node_online berlin/a
 				failover_failback berlin/a
 				node_offline berlin/a
-				quarantine_started berlin/a
 				failover_outage berlin/a
+				quarantine_started berlin/a
 				node_online berlin/a
-				quarantine_ended berlin/a
-				failover_failback berlin/a`,
+				failover_failback berlin/a
+				quarantine_ended berlin/a`,
 		}, {
 			name: "off unless set",
 			in: twice + `18m see berlin/a
@@ -100,16 +100,16 @@ func TestN11Quarantine(t *testing.T) {
 				node_online berlin/a
 				failover_failback berlin/a
 				node_offline berlin/a
-				quarantine_started berlin/a
 				failover_outage berlin/a
-				node_online berlin/a
-				node_offline berlin/a
-				node_online berlin/a
-				quarantine_ended berlin/a
-				failover_failback berlin/a
-				node_offline berlin/a
 				quarantine_started berlin/a
-				failover_outage berlin/a`,
+				node_online berlin/a
+				node_offline berlin/a
+				node_online berlin/a
+				failover_failback berlin/a
+				quarantine_ended berlin/a
+				node_offline berlin/a
+				failover_outage berlin/a
+				quarantine_started berlin/a`,
 		}, {
 			name: "a waived return ends it too (A3)",
 			cfg:  quarantined,
@@ -122,15 +122,15 @@ func TestN11Quarantine(t *testing.T) {
 				node_online berlin/a
 				failover_failback berlin/a
 				node_offline berlin/a
-				quarantine_started berlin/a
 				failover_outage berlin/a
+				quarantine_started berlin/a
 				node_online berlin/a
 				berlin/a=up
 				berlin=own 10.1.0.11
 				node_offline berlin/b
 				failover_outage berlin/b
-				quarantine_ended berlin/a
-				failover_failback berlin/a`,
+				failover_failback berlin/a
+				quarantine_ended berlin/a`,
 		}, {
 			name: "failback clears it, and what has led to it (C1)",
 			cfg:  quarantined,
@@ -184,13 +184,13 @@ func TestN11Quarantine(t *testing.T) {
 				node_online berlin/a
 				failover_failback berlin/a
 				node_offline berlin/a
-				quarantine_started berlin/a
 				failover_outage berlin/a
+				quarantine_started berlin/a
 				node_online berlin/a
 				failover_maintenance berlin/a
 				failover_maintenance berlin/a
-				quarantine_ended berlin/a
-				failover_failback berlin/a`,
+				failover_failback berlin/a
+				quarantine_ended berlin/a`,
 		},
 	})
 }

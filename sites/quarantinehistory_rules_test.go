@@ -75,8 +75,8 @@ func TestN11History(t *testing.T) {
 				failover_failback berlin/a
 				failover_failback berlin/a
 				node_offline berlin/a
-				quarantine_started berlin/a
 				failover_outage berlin/a
+				quarantine_started berlin/a
 				node_offline berlin/a
 				failover_outage berlin/a
 				node_online berlin/a
@@ -97,15 +97,15 @@ func TestN11History(t *testing.T) {
 				70m events
 				2h4m events`,
 			want: `node_offline berlin/a
-				quarantine_started berlin/a
 				failover_outage berlin/a
+				quarantine_started berlin/a
 				node_offline berlin/a
 				failover_outage berlin/a
 				node_online berlin/a
 				failover_failback berlin/a
 				node_online berlin/a
-				quarantine_ended berlin/a
-				failover_failback berlin/a`,
+				failover_failback berlin/a
+				quarantine_ended berlin/a`,
 		}, {
 			name: "a drill counts for none (C6)",
 			cfg:  quarantined,
@@ -154,8 +154,8 @@ func TestN11History(t *testing.T) {
 				node_online berlin/a
 				failover_failback berlin/a
 				node_offline berlin/a
-				quarantine_started berlin/a
 				failover_outage berlin/a
+				quarantine_started berlin/a
 				node_online berlin/a
 				quarantine_ended berlin/a
 				berlin/a=up`,

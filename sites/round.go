@@ -117,11 +117,11 @@ func (m *Machine) verdict(l *line) {
 	}
 	text, first := m.outageText(l), n.wholly()
 	l.enter(m, WordOut)
-	if first {
-		m.countOutage(n)
-	}
 	if l.Outage == 0 {
 		l.Outage = m.node(n, Event{Kind: FailoverOutage, Drill: n.Drill != nil, Text: text})
+	}
+	if first {
+		m.countOutage(n)
 	}
 	l.stopFailing()
 	l.forced, n.Entitled = false, false

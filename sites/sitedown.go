@@ -152,13 +152,13 @@ func (m *Machine) abandon(n *node, proof string) {
 				l.last, l.row = None, 0 // what it answered before proves no return (O4)
 			}
 			l.forced, n.Entitled = false, false
-			if first {
-				m.countOutage(n)
-			}
 			if l.Outage == 0 {
 				l.Outage = m.node(n, Event{Kind: FailoverOutage, Text: fmt.Sprintf(
 					"%s was taken out of DNS: all of %s has been down for %s, while %s answers throughout (on_site_down: failover_after %s).",
 					l.name(), s.Name, dur(m.now.Boot-s.lostAt), proof, dur(s.cfg.FailoverAfter))})
+			}
+			if first {
+				m.countOutage(n)
 			}
 			s.FailedOver = true
 		}
