@@ -191,7 +191,7 @@ func (k *kindPattern) UnmarshalText(text []byte) error {
 	if slices.ContainsFunc(known, func(kind string) bool { ok, err := path.Match(string(text), kind); return ok && err == nil }) {
 		return nil
 	}
-	return expected(`a kind of event such as site_down or "failover_*"` + meant(string(text), known))
+	return expected(`a kind of event such as site_down or "failover_*"` + Suggest(string(text), known))
 }
 
 // macText is a hardware address.

@@ -124,7 +124,7 @@ func (s *seenNames) add(name Value[string]) bool {
 // unknownName refuses a reference to nothing; what is the sentence that the
 // name ends.
 func (b *builder) unknownName(ref Value[string], what string, known []string) {
-	hint := meant(ref.V, known)
+	hint := Suggest(ref.V, known)
 	switch {
 	case hint != "":
 	case len(known) == 0:

@@ -22,7 +22,7 @@ func (b *builder) doubtUnused(k *siteKeys, s *sites.Site, u *usage) {
 			missing := slices.DeleteFunc(slices.Clone(names), func(other string) bool {
 				return slices.ContainsFunc(s.Pools, func(q sites.Pool) bool { return q.Name == other })
 			})
-			b.warn(p.At, "no service uses the pool %s: it is never answered%s%s", name, b.elsewhere(k, nearest(name, missing)), meant(name, missing))
+			b.warn(p.At, "no service uses the pool %s: it is never answered%s%s", name, b.elsewhere(k, nearest(name, missing)), Suggest(name, missing))
 			told = true
 		}
 	}

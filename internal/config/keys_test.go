@@ -227,7 +227,7 @@ func TestWorkedExamples(t *testing.T) {
 }
 
 // If this fails, a name is suggested that nobody meant, or the one that was
-// meant is not.
+// Suggest is not.
 func TestSuggestions(t *testing.T) {
 	list := []string{"threshold", "grace", "nodes", "mode", "a", "hamburg"}
 	for _, tt := range []struct{ in, want string }{

@@ -62,7 +62,7 @@ func (d *decoder) place(n *yaml.Node, path string, v reflect.Value, set *keySet)
 
 // unknown refuses a key with the best hint there is.
 func (d *decoder) unknown(at Pos, name string, keys []key) {
-	hint := meant(name, names(keys))
+	hint := Suggest(name, names(keys))
 	if places := d.anywhere[name]; hint == "" && len(places) > 0 {
 		hint = fmt.Sprintf("; %q is a key of %s", name, words(places[:min(3, len(places))]))
 	}
@@ -163,7 +163,7 @@ func within(text string, v reflect.Value, tag reflect.StructTag) error {
 		if slices.Contains(list, text) {
 			return nil
 		}
-		return expected(words(list) + meant(text, list))
+		return expected(words(list) + Suggest(text, list))
 	}
 	switch x := v.Interface().(type) {
 	case int:

@@ -70,7 +70,7 @@ func (e *emptyAnswer) UnmarshalText(text []byte) (err error) {
 		if e.addr, err = netip.ParseAddr(s); err == nil {
 			e.addr, err = parseAddr(s)
 		} else {
-			err = expected(`keep, remove or an IP address such as 10.9.0.1 or "fd00:9::1"` + meant(s, []string{"keep", "remove"}))
+			err = expected(`keep, remove or an IP address such as 10.9.0.1 or "fd00:9::1"` + Suggest(s, []string{"keep", "remove"}))
 		}
 	}
 	return err

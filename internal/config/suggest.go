@@ -16,8 +16,8 @@ func nearest(word string, known []string) string {
 	return best
 }
 
-// meant is the sentence that suggests a near miss, "" where there is none.
-func meant(word string, known []string) string {
+// Suggest is the sentence that suggests a near miss, "" where there is none.
+func Suggest(word string, known []string) string {
 	if k := nearest(word, known); k != "" {
 		return fmt.Sprintf("; did you mean %q?", k)
 	}

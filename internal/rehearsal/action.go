@@ -51,9 +51,9 @@ type order struct {
 	value config.Value[string]
 }
 
-// check refuses what cannot be meant. Names that the configuration does not
+// check refuses what cannot be meant; lasts says that a time stands beside it. Names that the configuration does not
 // have are for the controller to refuse.
-func (o order) check(*world) error {
+func (o order) check(lasts bool) error {
 	text := o.value.V
 	switch o.verb {
 	case sites.Switch:
@@ -62,8 +62,11 @@ func (o order) check(*world) error {
 		}
 	case sites.Drill:
 		_, length, ok := strings.Cut(text, " ")
-		if !ok {
-			return fmt.Errorf("drill: found %q, expected \"SITE/NODE 5m\"", text)
+		if ok == lasts {
+			return fmt.Errorf("drill: found %q, expected \"SITE/NODE 5m\", or SITE/NODE with `for: 5m` beside it", text)
+		}
+		if lasts {
+			return nil
 		}
 		if _, err := config.ParseDuration(length); err != nil {
 			return fmt.Errorf("drill: found %q: %w", text, err)
@@ -121,7 +124,7 @@ func (a *action) command() (*sites.Command, bool) {
 		case sites.Drill:
 			name, length, _ := strings.Cut(rest, " ")
 			cmd.Node = name
-			if d, err := config.ParseDuration(length); err == nil {
+			if d, err := config.ParseDuration(length); err == nil && length != "" {
 				cmd.For = d
 			}
 		default:
@@ -149,7 +152,7 @@ func (a *action) check(w *world) error {
 			continue
 		}
 		found++
-		if err := c.check(w); err != nil {
+		if err := c.check(a.For.Set); err != nil {
 			return err
 		}
 	}
@@ -169,8 +172,10 @@ func (a *action) check(w *world) error {
 		return errors.New("this action does nothing, expected one such as {down: SITE/NODE}")
 	case found > 1:
 		return errors.New("an entry of `do` is one action, found several: write them as entries of their own")
-	case !isCommand && (a.Force.Set || a.Refused.Set || a.For.Set || a.Reason.Set):
-		return errors.New("force, refused, for and reason belong beside a command")
+	case !isCommand && (a.Force.Set || a.For.Set || a.Reason.Set):
+		return errors.New("force, for and reason belong beside a command")
+	case !isCommand && a.Refused.Set && a.Config.IsZero():
+		return errors.New("refused belongs beside a command or a config")
 	}
 	return nil
 }

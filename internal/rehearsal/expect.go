@@ -18,11 +18,9 @@ import (
 func (p *play) compare(s *step) {
 	m := p.machine()
 	e := &s.Expect
-	if p.dns != nil {
-		for i, site := range p.cfg.Sites.Sites {
-			for j, pool := range site.Pools {
-				p.dns.SetAnswer(site.Name, pool.Name, m.Answer(sites.PoolID{Site: i, Pool: j}))
-			}
+	for i, site := range p.cfg.Sites.Sites {
+		for j, pool := range site.Pools {
+			p.dns.SetAnswer(site.Name, pool.Name, m.Answer(sites.PoolID{Site: i, Pool: j}))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Answers)) {
@@ -143,53 +141,40 @@ func question(name string) (site, host string, typ uint16) {
 }
 
 // check refuses expectations that name what cannot be.
-func (e *expect) check(cfg *config.Config) (faults []error) {
-	fault := func(at config.Pos, format string, args ...any) {
-		faults = append(faults, fmt.Errorf("%s: "+format, append([]any{at}, args...)...))
-	}
-	asked := func(name string, at config.Pos) {
-		switch _, _, typ := question(name); {
-		case typ == 0:
-			fault(at, "found %q, expected \"SITE HOST TYPE\"", name)
-		case cfg.DNS == nil:
-			fault(at, "answers are looked up in the built-in DNS server, and the configuration has no `dns`")
-		}
-	}
-	for name, want := range e.Answers {
-		asked(name, want.At)
+func (e *expect) check(n *names, f *faults) {
+	for _, name := range slices.Sorted(maps.Keys(e.Answers)) {
+		want := e.Answers[name]
+		f.add(want.At, n.checkQuestion(name))
 		for _, text := range want.V {
 			if _, err := netip.ParseAddr(text); err != nil {
-				fault(want.At, "found %q, expected an address", text)
+				f.add(want.At, fmt.Errorf("found %q, expected an address", text))
 			}
 		}
 	}
-	for name, want := range e.TTL {
-		asked(name, want.At)
+	for _, name := range slices.Sorted(maps.Keys(e.TTL)) {
+		f.add(e.TTL[name].At, n.checkQuestion(name))
 	}
 	words := []string{"pending", "up", "failing", "out", "recovering", "returning", "maintenance", "disabled"}
-	for name, want := range e.Nodes {
-		if !slices.Contains(words, want.V) {
-			fault(want.At, "node %s: found %q, expected one of %s", name, want.V, strings.Join(words, ", "))
-		}
+	for _, name := range slices.Sorted(maps.Keys(e.Nodes)) {
+		f.add(e.Nodes[name].At, n.world.checkNode(name))
+		f.oneOf(e.Nodes[name], "node "+name, words)
 	}
-	conditions := []string{"up", "down", "resolver_down", "paused"}
-	for name, want := range e.Sites {
-		if !slices.Contains(conditions, want.V) {
-			fault(want.At, "site %s: found %q, expected one of %s", name, want.V, strings.Join(conditions, ", "))
-		}
+	for _, name := range slices.Sorted(maps.Keys(e.Sites)) {
+		f.add(e.Sites[name].At, n.world.checkSite(name))
+		f.oneOf(e.Sites[name], "site "+name, []string{"up", "down", "resolver_down", "paused"})
 	}
-	for name, want := range e.Pools {
-		site, known := strings.CutPrefix(want.V, "emergency:")
-		if want.V != "own" && want.V != "last_resort" && want.V != "empty" && (!known || site == "") {
-			fault(want.At, "pool %s: found %q, expected own, emergency:SITE, last_resort or empty", name, want.V)
+	for _, name := range slices.Sorted(maps.Keys(e.Pools)) {
+		want := e.Pools[name]
+		f.add(want.At, n.checkPool(name))
+		if site, ok := strings.CutPrefix(want.V, "emergency:"); ok {
+			f.add(want.At, n.world.checkSite(site))
+		} else {
+			f.oneOf(want, "pool "+name, []string{"own", "emergency:SITE", "last_resort", "empty"})
 		}
 	}
 	for _, list := range [...][]config.Value[string]{e.Events, e.NoEvents} {
 		for _, want := range list {
-			if kind, _, _ := strings.Cut(want.V, " "); !sites.Kind(kind).Known() {
-				fault(want.At, "there is no kind of event %q", kind)
-			}
+			f.add(want.At, n.checkEvent(want.V))
 		}
 	}
-	return faults
 }

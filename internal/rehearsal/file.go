@@ -5,7 +5,6 @@
 package rehearsal
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -93,6 +92,8 @@ type Rehearsal struct {
 	config *config.Config
 	start  time.Time
 	steps  []step
+	// reloads holds what the steps put in place.
+	reloads map[*action]reload
 }
 
 // Load reads a rehearsal. The error is a [*ConfigError] if it is the
@@ -106,7 +107,7 @@ func Load(name string) (*Rehearsal, error) {
 	if err := config.Decode(name, data, &f); err != nil {
 		return nil, fmt.Errorf("read rehearsal: %w", err)
 	}
-	r := &Rehearsal{Name: name, start: defaultStart, steps: f.Steps}
+	r := &Rehearsal{Name: name, start: defaultStart, steps: f.Steps, reloads: map[*action]reload{}}
 	if f.Start.Set {
 		r.start = f.Start.V.UTC()
 	}
@@ -115,25 +116,4 @@ func Load(name string) (*Rehearsal, error) {
 		return nil, &ConfigError{err}
 	}
 	return r, r.check()
-}
-
-// check refuses what can be seen to be wrong before anything is played.
-func (r *Rehearsal) check() error {
-	w := newWorld(r.config)
-	var faults []error
-	last := time.Duration(0)
-	for i := range r.steps {
-		s := &r.steps[i]
-		if s.At.V < last {
-			faults = append(faults, fmt.Errorf("%s: at %s comes after %s: the times of steps do not decrease", s.Pos, s.At.V, last))
-		}
-		last = max(last, s.At.V)
-		for j := range s.Do {
-			if err := s.Do[j].check(w); err != nil {
-				faults = append(faults, fmt.Errorf("%s: %w", s.Do[j].Pos, err))
-			}
-		}
-		faults = append(faults, s.Expect.check(r.config)...)
-	}
-	return errors.Join(faults...)
 }

@@ -93,11 +93,7 @@ func (r *Rehearsal) Play(opt Options) (Result, error) {
 // names puts the names of a configuration in place, to be looked up as a
 // client would.
 func (p *play) names(cfg *config.Config) error {
-	if cfg.DNS == nil {
-		p.dns = nil
-		return nil
-	}
-	s, err := dnsserver.New(unsigned(cfg.DNS), dnsserver.Options{Now: p.r.startTime})
+	s, err := dnsserver.New(lookedUp(cfg), dnsserver.Options{Now: p.r.startTime})
 	if err != nil {
 		return fmt.Errorf("prepare names: %w", err)
 	}
@@ -250,6 +246,10 @@ func (p *play) store() sites.Saved {
 
 // act carries out one action.
 func (p *play) act(a *action) error {
+	if a.Passes.Set {
+		p.world.pass(a.Passes.V)
+		return nil
+	}
 	for _, c := range a.changes() {
 		if !c.value.Set {
 			continue
@@ -266,36 +266,18 @@ func (p *play) act(a *action) error {
 	case a.Load != nil:
 		p.world.work[a.Load.Node.V] = a.Load.figures()
 	case a.Restart.Set:
-		p.saved = p.store()
-		p.engine, p.offUntil = nil, p.now+a.Restart.V
+		if p.engine != nil { // one that is off stays so for that long
+			p.saved = p.store()
+		}
+		p.engine, p.asleep, p.offUntil = nil, false, p.now+a.Restart.V
 	case a.Suspend.Set:
-		p.asleep, p.offUntil = true, p.now+a.Suspend.V
+		p.asleep, p.offUntil = p.engine != nil, max(p.offUntil, p.now+a.Suspend.V)
 	case a.Clock.Set:
 		p.wallShift, p.jumped = a.Clock.V.Sub(p.r.start.Add(p.now)), true
 	case !a.Config.IsZero():
 		return p.reload(a)
 	default:
 		p.command(a)
-	}
-	return nil
-}
-
-// reload puts another configuration in place.
-func (p *play) reload(a *action) error {
-	cfg, err := a.Config.Config(config.Options{Instance: "rehearsal"})
-	if err != nil {
-		return &ConfigError{err}
-	}
-	if err := p.names(cfg); err != nil {
-		return err
-	}
-	p.cfg, p.world.cfg = cfg, cfg
-	clear(p.answers)
-	if p.engine == nil {
-		return nil
-	}
-	if p.follow(p.engine.Reload(p.instant(), &cfg.Sites)) > 0 {
-		p.turn(nil)
 	}
 	return nil
 }

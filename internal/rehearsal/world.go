@@ -137,6 +137,30 @@ func (w *world) checkNode(name string) error {
 	return nil
 }
 
+// pass has a probe of a node answer again, whether it was made to fail by its name
+// or by its type.
+func (w *world) pass(name string) {
+	node, word, _ := strings.Cut(name, " ")
+	site, n, _ := strings.Cut(node, "/")
+	list := w.node(site, n).Probes
+	for _, p := range list {
+		if !isCalled(p, word) {
+			continue
+		}
+		delete(w.failing, node+" "+p.Name)
+		kind := node + " " + probeType(p)
+		if !w.failing[kind] {
+			continue
+		}
+		delete(w.failing, kind)
+		for _, other := range list { // those of its type go on failing
+			if probeType(other) == probeType(p) && !isCalled(other, word) {
+				w.failing[node+" "+other.Name] = true
+			}
+		}
+	}
+}
+
 func (w *world) checkProbe(name string) error {
 	node, probe, ok := strings.Cut(name, " ")
 	if !ok {
@@ -147,12 +171,15 @@ func (w *world) checkProbe(name string) error {
 	}
 	site, n, _ := strings.Cut(node, "/")
 	for _, p := range w.node(site, n).Probes {
-		if p.Name == probe || probeType(p) == probe {
+		if isCalled(p, probe) {
 			return nil
 		}
 	}
 	return fmt.Errorf("%s has no probe %q", node, probe)
 }
+
+// isCalled says whether a word is a probe's name or its type.
+func isCalled(p sites.Probe, word string) bool { return p.Name == word || probeType(p) == word }
 
 // pending is a run that has not ended yet.
 type pending struct {
