@@ -24,7 +24,10 @@ type pool struct {
 	hint int
 	// touched is the Step that has named the pool last.
 	touched uint64
-	wait    // of a move that the guard puts off
+	// due: its site has been down for so long that it would move, were it not
+	// paused (N5).
+	due  bool
+	wait // of a move that the guard puts off
 }
 
 // spoken is what events about a pool compare.

@@ -107,7 +107,14 @@ func (s *site) proves(now time.Duration) bool {
 // after their grace (A6).
 func (m *Machine) failOver(s *site, proof string) {
 	for _, p := range s.pools {
-		if p.Source != Own || p.Paused != nil || p.braked(m) || !p.movable() || m.emergency(p) == nil {
+		if p.Source != Own || p.braked(m) || !p.movable() || m.emergency(p) == nil {
+			continue
+		}
+		if p.Paused != nil {
+			if !p.due {
+				p.due = true
+				m.changed(s)
+			}
 			continue
 		}
 		for _, n := range p.nodes {

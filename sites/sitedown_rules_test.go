@@ -198,16 +198,40 @@ func TestN5SiteDown(t *testing.T) {
 				60m10s see berlin`,
 			want: `berlin=emergency:hamburg 10.2.0.11`,
 		}, {
-			name: "a paused pool stays",
+			name: "a paused pool stays, and that is told once, also after a restart (C2)",
 			cfg:  after,
 			in: `60s pause berlin
 				60s down berlin
+				11m events
+				30m restart 10s
 				60m see berlin, berlin/a
-				60m resume berlin
-				60m2s see berlin`,
-			want: `berlin=own 10.1.0.11, 10.1.0.12
+				60m events
+				61m up berlin
+				61m20s events`,
+			want: `paused berlin
+				site_down berlin
+				berlin=own 10.1.0.11, 10.1.0.12
 				berlin/a=failing
-				berlin=emergency:hamburg 10.2.0.11`,
+				move_held berlin
+				site_up berlin
+				move_held_ended berlin`,
+		}, {
+			name: "until it is resumed",
+			cfg:  after,
+			in: `60s pause berlin
+				60s down berlin
+				60m resume berlin
+				60m2s see berlin
+				60m2s texts`,
+			want: `berlin=emergency:hamburg 10.2.0.11
+				berlin is paused: nothing of it moves by itself. ` + "`dnsteer resume berlin`" + ` ends it.
+				berlin cannot be seen since 12:01:13 UTC: neither its resolver nor any of its nodes answers (connection refused). Its DNS is left alone: our own line is the likeliest cause. If it alone stays so for 10m, its emergency site steps in.
+				berlin would move, because all of berlin has been down for 10m10s, but it is paused and still answers 10.1.0.11, 10.1.0.12. ` + "`dnsteer resume berlin`" + ` lets it move.
+				berlin/a was taken out of DNS: all of berlin has been down for 58m57s, while hamburg answers throughout (on_site_down: failover_after 10m).
+				berlin/b was taken out of DNS: all of berlin has been down for 58m57s, while hamburg answers throughout (on_site_down: failover_after 10m).
+				berlin/default moves by itself again.
+				No move of berlin is held back any more: it is not paused any more.
+				berlin is now served by the emergency site hamburg instead of its own nodes, and answers 10.2.0.11.`,
 		}, {
 			name: "a node without failover keeps its pool",
 			cfg:  several(after, func(c *Config) { c.Sites[0].Nodes[0].Failover = false }),

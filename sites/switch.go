@@ -70,33 +70,40 @@ func (m *Machine) pause(p *pool, c *Command) {
 
 // judgeHeld tells once of a move that the pause of a pool holds back, and of its
 // end: a member that no longer serves, or one that has failed for its whole time
-// (C2).
+// (C2), or a site that has been down for so long that another would stand in (N5).
 func (m *Machine) judgeHeld(p *pool) {
-	if p.Paused == nil {
+	s := p.site
+	p.due = p.due && p.Paused != nil && s.Condition == SiteIsDown
+	switch {
+	case p.Paused == nil:
 		return
+	case p.Source == Own && s.Condition == SiteIsDown && (p.due || p.Held != 0):
+		m.holdBack(p, false, "all of "+s.Name+" has been down for "+dur(m.now.Boot-s.lostAt))
+		return
+	default:
 	}
 	for _, x := range p.Members {
 		n := p.find(x.Node, x.Replaced)
 		switch {
 		case n == nil || n.taken() || p.Source != Own:
 		case n.serves() == [families]bool{}:
-			m.holdBack(p, n, "is out")
+			m.holdBack(p, n.Drill != nil, n.site.Name+"/"+n.Name+" is out")
 			return
 		case n.overdue(m.now.Boot, p.Held != 0):
-			m.holdBack(p, n, "does not answer")
+			m.holdBack(p, n.Drill != nil, n.site.Name+"/"+n.Name+" does not answer")
 			return
 		}
 	}
 	m.endHeld(p, "its nodes answer again")
 }
 
-func (m *Machine) holdBack(p *pool, n *node, what string) {
+func (m *Machine) holdBack(p *pool, drill bool, why string) {
 	if p.Held != 0 {
 		return
 	}
-	p.Held = m.poolEvent(p, Event{Kind: MoveHeld, Drill: n.Drill != nil, Text: fmt.Sprintf(
-		"%s would move, because %s/%s %s, but it is paused%s and still answers %s. `dnsteer resume %s` lets it move.",
-		p.label(), n.site.Name, n.Name, what, m.endText(p.Paused), m.givesText(p), p.label())})
+	p.Held = m.poolEvent(p, Event{Kind: MoveHeld, Drill: drill, Text: fmt.Sprintf(
+		"%s would move, because %s, but it is paused%s and still answers %s. `dnsteer resume %s` lets it move.",
+		p.label(), why, m.endText(p.Paused), m.givesText(p), p.label())})
 	m.changed(p.site)
 }
 
