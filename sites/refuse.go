@@ -18,7 +18,7 @@ func (m *Machine) wouldEmpty(s *site, nodes []*node) string {
 		return false
 	}
 	for _, p := range s.pools {
-		serving, after, stepsIn := 0, 0, m.emergency(p) != nil
+		serving, after, stepsIn := 0, 0, m.emergency(p) != nil || m.otherReturns(p)
 		for _, n := range p.nodes {
 			if in := n.serves(); in != [families]bool{} || n.may() != in {
 				serving++
@@ -37,6 +37,20 @@ func (m *Machine) wouldEmpty(s *site, nodes []*node) string {
 		}
 	}
 	return ""
+}
+
+// otherReturns says whether a site that is served by this pool has recovering nodes
+// of its own which answer: they come back at once when the pool does not serve any
+// more (A3), and then that site can step in.
+func (m *Machine) otherReturns(p *pool) bool {
+	for _, x := range p.site.chain {
+		q := p.stand(x)
+		if q != nil && q.Source == Emergency && q.From == p.site.Name && q.stand(p.site) == p && !q.frozen(m) &&
+			q.any("", (*node).canStepIn) {
+			return true
+		}
+	}
+	return false
 }
 
 // canStepIn says whether a recovering line of the node answers, so that it

@@ -72,6 +72,29 @@ func TestC4Refusals(t *testing.T) {
 				60s see berlin`,
 			want: `berlin=emergency:hamburg 10.2.0.11`,
 		}, {
+			name: "one that this site serves, with a recovering node of its own, does: that comes back at once",
+			cfg:  emergencies("berlin>hamburg hamburg>berlin"),
+			in: `60s down hamburg/a
+				60s down hamburg/b
+				2m up hamburg/a
+				3m see hamburg/a, hamburg
+				3m maintenance berlin
+				3m see hamburg/a, hamburg, berlin`,
+			want: `hamburg/a=recovering
+				hamburg=emergency:berlin 10.1.0.11, 10.1.0.12
+				hamburg/a=up
+				hamburg=own 10.2.0.11
+				berlin=emergency:hamburg 10.2.0.11`,
+		}, {
+			name: "but not while it is paused",
+			cfg:  emergencies("berlin>hamburg hamburg>berlin"),
+			in: `60s down hamburg/a
+				60s disable hamburg/b
+				2m up hamburg/a
+				3m pause hamburg
+				3m maintenance berlin`,
+			want: `refused: Refused: site berlin would have no node left that serves, no recovering node answers, and its emergency site hamburg cannot step in (hamburg/a has not yet come back, hamburg/b is disabled). Wait until another node answers, put back one that is in maintenance or disabled, or use --force.`,
+		}, {
 			name: "one that has nothing itself does not",
 			cfg:  emergencies("berlin>hamburg"),
 			in: `60s down hamburg/a
