@@ -104,7 +104,7 @@ func (p *pool) nearest(m *Machine) time.Duration {
 			case l == nil:
 			case l.unsettled:
 				return 0
-			case l.Word == WordRecovering && l.answers() && n.cfg.Failback == FailbackAuto:
+			case l.Word == WordRecovering && l.answers() && !l.doubted && n.cfg.Failback == FailbackAuto:
 				near = min(near, max(0, l.graceEnd()-m.now.Boot))
 			}
 		}

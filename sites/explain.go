@@ -134,6 +134,8 @@ func (m *Machine) explainLine(l *line) string {
 		switch {
 		case l.last == Down:
 			return t + ", but its last probe failed" + because(l.check) + ": once " + l.proofName() + " answers, its grace starts anew."
+		case l.doubted:
+			return t + ", and has failed once since: when " + l.proofName() + " answers, its grace starts anew."
 		case l.ready(m.now.Boot):
 			return t + " and is ready: `dnsteer failback " + l.node.site.Name + "` puts it back."
 		case l.node.allPaused():

@@ -252,11 +252,13 @@ func (m *Machine) judgeUp(l *line) {
 	}
 }
 
-// judgeRecovering ends a grace that has passed and been confirmed (N6).
+// judgeRecovering ends a grace that has passed and been confirmed (N6). A failure of
+// which is not yet proven whose fault it was keeps the line waiting: else it would be
+// chance whether the node or the witness is heard first when a line is back.
 func (m *Machine) judgeRecovering(l *line) {
 	n, s := l.node, l.node.site
 	switch {
-	case l.graceEnd() > m.now.Boot:
+	case l.graceEnd() > m.now.Boot || l.doubted:
 	case n.cfg.Failback == FailbackManual || !s.settled || n.heldBack(m):
 	case l.answers() && l.upStart >= l.graceEnd():
 		m.back(l, "auto")

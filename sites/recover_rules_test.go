@@ -66,6 +66,39 @@ func TestN6Recovering(t *testing.T) {
 			want: `berlin/a=recovering
 				berlin/a=out`,
 		}, {
+			name: "also when its grace has passed meanwhile: what is heard first, the node or the witness, is chance",
+			in: out + `198s hold
+				201s feed berlin/a down 201s 201s
+				202s feed berlin/a up 202s 202s
+				203s feed berlin/a up 203s 203s
+				406s feed berlin/a up 406s 406s
+				406s see berlin/a
+				406s explain berlin/a
+				407s feed berlin up 407s 407s
+				407s see berlin/a
+				408s feed berlin/a up 408s 408s
+				408s see berlin/a`,
+			want: `berlin/a=recovering
+				berlin/a answers again since 12:01:46 UTC, and has failed once since: when the resolver 10.1.0.1 answers, its grace starts anew.
+				berlin/a=recovering
+				berlin/a=recovering`,
+		}, {
+			name: "a line that comes back after the grace is over ends no grace by itself",
+			in: out + `200s down berlin
+				20m up berlin
+				20m20s see berlin/a, berlin
+				25m20s see berlin/a
+				25m20s events`,
+			want: `berlin/a=recovering
+				berlin=own 10.1.0.12
+				berlin/a=up
+				node_offline berlin/a
+				failover_outage berlin/a
+				node_online berlin/a
+				site_down berlin
+				site_up berlin
+				failover_failback berlin/a`,
+		}, {
 			name: "until then it keeps its word",
 			in: out + `200s down berlin
 				250s see berlin/a, site berlin

@@ -267,7 +267,7 @@ func (m *Machine) nextMove(n *node) (at time.Duration, ok bool) {
 		switch deadline, ticking := l.deadline(); {
 		case l.Word == WordFailing && ticking:
 			t = deadline
-		case l.Word == WordRecovering && n.cfg.Failback == FailbackAuto:
+		case l.Word == WordRecovering && !l.doubted && n.cfg.Failback == FailbackAuto:
 			t = l.graceEnd()
 		default:
 			continue
