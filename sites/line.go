@@ -173,13 +173,19 @@ func (m *Machine) judge(l *line) {
 	if l.follow(p); was && !l.blind {
 		m.began++
 	}
-	if l.Word == WordPending && l.recent == Down && l.last == None && !l.Refuted && m.provenSince(l, l.recentStart) {
+	if l.Word == WordPending && !l.Refuted && m.refuted(l) {
 		l.Refuted = true
 		m.changed(s)
 	}
 	if l.failing {
 		m.runRound(l)
 	}
+}
+
+// refuted says whether a new node has failed on a proven line (N10). What was asked
+// while the witness was silent says nothing of it (O5).
+func (m *Machine) refuted(l *line) bool {
+	return l.recent == Down && l.last == None && l.recentStart >= l.blindUntil && m.provenSince(l, l.recentStart)
 }
 
 // accompany follows a line in maintenance: it is probed on and not judged (N7).

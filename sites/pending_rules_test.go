@@ -41,6 +41,27 @@ func TestN10Pending(t *testing.T) {
 			want: `berlin=own 10.1.0.11, 10.1.0.12
 				site berlin=down`,
 		}, {
+			name: "and after it: what has failed while the witness was silent says nothing of the node (O5)",
+			cfg:  emergencies("berlin>hamburg"),
+			in: `0s hold
+				1s feed berlin down 1s 1s
+				2s feed berlin/a down 2s 2s
+				2s feed berlin/b down 2s 2s
+				2s feed hamburg up 2s 2s
+				2s feed hamburg/a up 2s 2s
+				3s feed berlin up 3s 3s
+				3s see berlin
+				4s feed berlin/a down 4s 4s
+				4s feed berlin/b down 4s 4s
+				4s see berlin
+				5s feed berlin up 5s 5s
+				5s see berlin
+				5s events`,
+			want: `berlin=own 10.1.0.11, 10.1.0.12
+				berlin=own 10.1.0.11, 10.1.0.12
+				berlin=emergency:hamburg 10.2.0.11
+				failover_switch berlin`,
+		}, {
 			name: "so it does where a reload puts it in the place of all others",
 			reload: []func(*Config){func(c *Config) {
 				c.Sites[0].Nodes, c.Sites[0].Pools[0].Nodes = []Node{usualNode("c", "10.1.0.13")}, []int{0}
