@@ -181,6 +181,15 @@ func (m *Machine) followChecks(l *line, res *Result) (changed, measured bool) {
 	return changed, measured
 }
 
+// failedFor is how long something has failed on a line that is seen: anew from when
+// it is seen again (O5).
+func (l *line) failedFor(since, now time.Duration) time.Duration {
+	if l.blind {
+		return 0
+	}
+	return now - max(since, l.blindUntil)
+}
+
 func (m *Machine) followCheck(l *line, i int, res *Result) bool {
 	n, p, k := l.node, &l.node.cfg.Probes[i], &l.checks[i]
 	mem, before := l.Probes[p.Key], l.Probes[p.Key]
@@ -192,7 +201,7 @@ func (m *Machine) followCheck(l *line, i int, res *Result) bool {
 			}
 			mem.Failed, mem.NeverUp = 0, 0
 		}
-	} else if k.row >= 2 && res.Finish-k.failStart >= n.cfg.Threshold && m.provenSince(l, k.failStart) {
+	} else if k.row >= 2 && l.failedFor(k.failStart, res.Finish) >= n.cfg.Threshold && m.provenSince(l, k.failStart) {
 		switch {
 		case !mem.Answered && mem.NeverUp == 0:
 			mem.NeverUp = m.node(n, Event{Kind: ProbeNeverUp, Text: m.probeText(l, i, "has never answered")})

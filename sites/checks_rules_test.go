@@ -91,6 +91,28 @@ func TestO2SteerFalse(t *testing.T) {
 	cfg := probes(Probe{"tcp", "tcp 443", true}, Probe{"http", "http /", false})
 	runRule(t, []ruleTest{
 		{
+			name: "what failed while the line was silent does not count, also where it ends after that (O5)",
+			cfg:  cfg,
+			in: `60s hold
+				61s feed berlin down 61s 61s
+				62s feed berlin/a down 62s 62s
+				67s feed berlin/a down 67s 67s
+				100s feed berlin up 100s 100s
+				101s feed berlin/a down 99s 101s
+				101s events
+				106s feed berlin/a down 104s 106s
+				132s feed berlin up 132s 132s
+				133s feed berlin/a down 131s 133s
+				133s events`,
+			want: `probe_stale berlin/b
+				probe_stale hamburg/a
+				probe_stale hamburg/b
+				probe_stale berlin/a
+				probe_fresh berlin/a
+				probe_stale berlin/a
+				probe_failed berlin/a
+				probe_fresh berlin/a`,
+		}, {
 			name: "it is alerted after a threshold, and moves nothing",
 			cfg:  cfg,
 			in: `60s down berlin/a http
