@@ -21,6 +21,8 @@ func (m *Machine) ExplainSite(name string) string {
 		return "The resolver of " + name + " does not answer since " + since + ", its nodes do: failover of this site is suspended."
 	case s.Unjudged != [families]uint64{}:
 		return m.explainUnjudged(s)
+	case s.Unproven != [families]uint64{}:
+		return m.explainUnproven(s)
 	case s.cfg.NoWitness:
 		return name + " has no witness: threshold and two failures decide, and a fault of our own line looks like an outage of its nodes."
 	case !s.settled:

@@ -22,8 +22,9 @@ func (s *site) open() (list []alert) {
 	}
 	add(s.Down, Event{Kind: SiteUp})
 	add(s.Resolver, Event{Kind: ResolverUp})
-	for _, id := range s.Unjudged {
-		add(id, Event{Kind: Judged})
+	for f := range families {
+		add(s.Unjudged[f], Event{Kind: Judged})
+		add(s.Unproven[f], Event{Kind: Judged})
 	}
 	for _, n := range s.nodes {
 		list = append(list, n.open()...)

@@ -70,6 +70,7 @@ func (m *Machine) evaluate(s *site) {
 		}
 	}
 	m.unjudged(s)
+	m.unproven(s)
 	m.retire(s)
 }
 

@@ -85,6 +85,8 @@ type SavedSite struct {
 	Resolver uint64 `json:"resolver,omitempty"`
 	// Unjudged are the events that said that its lines cannot be judged (N14).
 	Unjudged [families]uint64 `json:"unjudged,omitzero"`
+	// Unproven are those that said so because witnesses of theirs are silent.
+	Unproven [families]uint64 `json:"unproven,omitzero"`
 	// FailedOver: its emergency site serves because it is down (N5).
 	FailedOver bool        `json:"failed_over,omitempty"`
 	Nodes      []SavedNode `json:"nodes"`

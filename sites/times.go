@@ -81,6 +81,13 @@ func (m *Machine) settleTimes(s *site) {
 			at(since + s.cfg.Threshold)
 		}
 	}
+	for f := range Family(families) {
+		if broken, since := s.disproven(f); broken && s.Unproven[f] == 0 {
+			at(since + s.cfg.Threshold)
+		} else if s.Unproven[f] != 0 {
+			s.busy = true
+		}
+	}
 	m.nodeTimes(s, at, until)
 	for _, p := range s.pools {
 		if p.Paused != nil {

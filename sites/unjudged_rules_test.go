@@ -36,6 +36,83 @@ func TestN14Unjudged(t *testing.T) {
 				90s events`,
 			want: `unjudged berlin`,
 		}, {
+			name: "one of two witnesses that must both answer is silent: said once, with its end",
+			cfg:  twoWitnesses(true),
+			in: `60s down 10.1.0.2
+				70s events
+				74s texts
+				74s explain site berlin
+				74s see held berlin
+				2m down berlin/a
+				5m events
+				5m see berlin/a
+				6m up 10.1.0.2
+				6m4s texts
+				6m4s explain site berlin`,
+			want: `berlin cannot be judged since 12:01:03 UTC: no answer of the icmp 10.1.0.2 (connection refused), and every witness must answer. Nothing of it moves by an outage until that is otherwise.
+				berlin cannot be judged since 12:01:03 UTC: no answer of the icmp 10.1.0.2 (connection refused), and every witness must answer. Nothing of it moves by an outage until that is otherwise.
+				held berlin=false
+				berlin/a=failing
+				berlin can be judged again.
+				berlin is seen.`,
+		}, {
+			name: "across a restart: said once, and over when the witness has spoken",
+			cfg:  twoWitnesses(true),
+			in: `60s down 10.1.0.2
+				80s restart 1m
+				2m20s explain site berlin
+				5m events
+				5m up 10.1.0.2
+				5m4s events`,
+			want: `berlin could not be judged before the start, for want of an answer of its witnesses, and nothing is known of them since.
+				unjudged berlin
+				judged berlin`,
+		}, {
+			name: "the one witness of a family is silent",
+			cfg: func(c *Config) {
+				c.Sites[0].Nodes[0].Addresses = addrs("10.1.0.11", "fd00:1::11")
+				c.Sites[0].Witnesses = append(c.Sites[0].Witnesses, Witness{Name: "resolver fd00:1::1", Addr: addrs("fd00:1::1")[0]})
+			},
+			in: `60s down berlin resolver fd00:1::1
+				60s down fd00:1::11
+				5m texts
+				5m see berlin
+				5m disable berlin/a
+				5m events`,
+			want: `berlin (IPv6) cannot be judged since 12:01:03 UTC: no answer of the resolver fd00:1::1 (connection refused). Nothing of it moves by an outage until that is otherwise.
+				berlin=own 10.1.0.11, 10.1.0.12, fd00:1::11
+				judged berlin
+				node_disabled berlin/a`,
+		}, {
+			name: "the resolver answers, and none of the nodes that must vouch for each other",
+			cfg:  func(c *Config) { c.Sites[0].WitnessNodes, c.Sites[0].WitnessAll = true, true },
+			in: `60s down berlin/a
+				60s down berlin/b
+				5m texts
+				5m see berlin/a, site berlin`,
+			want: `berlin cannot be judged since 12:01:01 UTC: no answer of its other nodes, and every witness must answer. Nothing of it moves by an outage until that is otherwise.
+				berlin/a=failing
+				site berlin=up`,
+		}, {
+			name: "not where any witness is enough, nor where all are silent: that is resolver_down",
+			cfg:  twoWitnesses(false),
+			in: `60s down 10.1.0.2
+				5m events
+				5m down 10.1.0.1
+				6m events`,
+			want: `resolver_down berlin`,
+		}, {
+			name: "of what is silent while the controller is cut off nothing is said",
+			cfg:  twoWitnesses(true),
+			in: `60s down berlin
+				60s down hamburg
+				5m up hamburg
+				5m up berlin
+				5m up 10.1.0.1
+				5m10s events`,
+			want: `controller_isolated
+				controller_reconnected`,
+		}, {
 			name: "a node for its threshold",
 			in: `60s unknown berlin/a
 				90s events

@@ -87,7 +87,7 @@ type SiteView struct {
 	Name      string    `json:"name"`
 	Condition Condition `json:"condition"`
 	Since     time.Time `json:"since"`
-	// Unjudged: a line of it cannot be judged, for a reason of this machine's own.
+	// Unjudged: a line of it cannot be judged (N14).
 	Unjudged  bool          `json:"unjudged,omitempty"`
 	Explain   string        `json:"explain"`
 	Witnesses []WitnessView `json:"witnesses"`
@@ -175,7 +175,7 @@ func (m *Machine) View() []SiteView { return m.ViewOf(0, len(m.sites)) }
 func (m *Machine) ViewOf(from, to int) []SiteView {
 	views := make([]SiteView, 0, to-from)
 	for _, s := range m.sites[from:to] {
-		v := SiteView{Name: s.Name, Condition: s.Condition, Since: s.Since, Unjudged: s.Unjudged != [families]uint64{}, Explain: m.ExplainSite(s.Name)}
+		v := SiteView{Name: s.Name, Condition: s.Condition, Since: s.Since, Unjudged: s.Unjudged != [families]uint64{} || s.Unproven != [families]uint64{}, Explain: m.ExplainSite(s.Name)}
 		v.Nodes, v.Pools = slices.Grow(v.Nodes, len(s.nodes)), slices.Grow(v.Pools, len(s.pools))
 		for _, w := range s.witnesses {
 			v.Witnesses = append(v.Witnesses, WitnessView{

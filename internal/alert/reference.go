@@ -73,7 +73,7 @@ func saidOfProbes(k sites.Kind) (said, bool) {
 	case sites.ProbeFresh:
 		s.when = "They give results again."
 	case sites.Unjudged:
-		s.when, s.fields, s.end = "A site, or a node, cannot be judged for a reason of the controller's own: no route, no right, no descriptor (N14).", "site, or site and node", sites.Judged
+		s.when, s.fields, s.end = "A site, or a node, cannot be judged: this machine cannot ask (no route, no right, no descriptor), or a witness that must answer does not while others do (N14).", "site, or site and node", sites.Judged
 	case sites.Judged:
 		s.when, s.fields = "It can be judged again.", "site, or site and node"
 	case sites.CertificateExpiring:

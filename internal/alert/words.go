@@ -46,7 +46,7 @@ func nodeWords(k sites.Kind) (words, bool) {
 		w.alone = "The node keeps its state: what is not probed is not judged."
 	case sites.Unjudged:
 		w.head = "{name} cannot be judged"
-		w.alone = "Nothing of it is moved by an outage: it is this machine that cannot ask, so failover is suspended there."
+		w.alone = "Nothing of it is moved by an outage: failover is suspended there."
 		w.command = "dnsteer status"
 	case sites.CertificateExpiring:
 		w.alone = "Nothing was moved: a certificate that runs out is renewed where it stands, not by DNS."
