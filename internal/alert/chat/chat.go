@@ -89,7 +89,7 @@ func (s *Service) Send(ctx context.Context, m *alert.Message, log alert.Dialogue
 			if len(text) > maxText {
 				text = append(text[:maxText], '…')
 			}
-			err = service.Send(m.Title()+"\n"+string(text), &types.Params{})
+			err = service.Send(tame(m.Title()+"\n"+string(text)), &types.Params{})
 		}
 		done <- err
 	}()

@@ -93,6 +93,34 @@ func TestWhatATelephoneShows(t *testing.T) {
 	}
 }
 
+// A text that a node, a certificate or an operator has brought in would call all
+// members of a chat, or show a link under another name.
+func TestTextsSteerNoChat(t *testing.T) {
+	var body struct{ Message string }
+	s := service(t, "gotify://%s/"+token+"?disabletls=yes", func(w http.ResponseWriter, r *http.Request) {
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		_, _ = io.WriteString(w, `{"id": 1}`)
+	})
+	m := alert.Sample(alert.Firing, noon)
+	m.Subject = "@everyone"
+	m.What = []string{"x @channel (@here) <!channel> <@U1> <http://evil.example|Resolved> [Resolved](http://evil.example) @**all**", "ops@example.com, 3 < 4"}
+	if err := s.Send(t.Context(), &m, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"@everyone", "@channel", "@here", "<!", "<@", "<h", "](", "@**"} {
+		if strings.Contains(body.Message, bad) {
+			t.Errorf("%q goes through: %s", bad, body.Message)
+		}
+	}
+	for _, good := range []string{"@\u200beveryone", "<\u200bhttp://evil.example|Resolved>", "ops@example.com"} {
+		if !strings.Contains(body.Message, good) {
+			t.Errorf("%q is missing: %s", good, body.Message)
+		}
+	}
+}
+
 // A service that asks for time would be asked again too soon, and shut us out.
 func TestServicesThatAskForTime(t *testing.T) {
 	for name, tt := range map[string]struct {
