@@ -38,7 +38,7 @@ func TestWhatIsToldOfTargets(t *testing.T) {
 		{"not visible", "tv.lan", []string{"Said.", "It is pushed to router (10.1.0.1:8729) as A 10.1.0.11, and was read there, but the site's resolver does not answer with it."}},
 		{"gone", "old.lan", []string{"Said.", "It has no A at router (10.1.0.1:8729), and was read there."}},
 		{"conflict first", "www.lan", []string{conflict, "Said."}},
-		{"site", "berlin", []string{"Said.", "Its answers are pushed to router (10.1.0.1:8729): 4 of 5 records as they should be."}},
+		{"site", "berlin", []string{"Said.", "Its answers are pushed to router (10.1.0.1:8729): 4 of 6 records as they should be."}},
 		{"another name", "apps.lan", []string{"Said."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -51,8 +51,9 @@ func TestThereIsAWayIn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = conn.Write([]byte("GET /api/v1/events/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + canary + "\r\n\r\n")) // it may be over already
-		if i < 300 { // more than there is room for
+		// It may be over already, for there is no room for so many.
+		_, _ = conn.Write([]byte("GET /api/v1/events/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + canary + "\r\n\r\n"))
+		if i < 300 {
 			defer conn.Close()
 		} else {
 			_ = conn.Close() // it is one too many

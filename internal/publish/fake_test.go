@@ -42,15 +42,7 @@ type device struct {
 }
 
 func (d *device) call(ctx context.Context, do func()) error {
-	d.mu.Lock()
-	hang := d.hang
-	n := d.calls
-	d.calls++
-	var err error
-	if d.fail != nil {
-		err = d.fail(n)
-	}
-	d.mu.Unlock()
+	hang, err := d.met()
 	if hang != nil {
 		select {
 		case <-hang:
@@ -64,6 +56,18 @@ func (d *device) call(ctx context.Context, do func()) error {
 		do()
 	}
 	return err
+}
+
+// met gives what a call meets. It may panic.
+func (d *device) met() (hang chan struct{}, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.calls
+	d.calls++
+	if d.fail != nil {
+		err = d.fail(n)
+	}
+	return d.hang, err
 }
 
 func (d *device) List(ctx context.Context, names []string) (l providers.Listing, err error) {
