@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -68,9 +70,18 @@ func TestOnABareMachine(t *testing.T) {
 	p.stopped()
 }
 
-// If this fails, a controller that hangs is started again by the service manager, which
-// ends it by SIGABRT, and nobody can find out where it hung.
+// If this fails, a controller that hangs, which the service manager ends by SIGABRT, or
+// one that has crashed, is not started again; or nobody can find out where it hung.
 func TestAHangLeavesATrace(t *testing.T) {
+	unit, err := os.ReadFile(filepath.Join("..", "..", "deploy", "systemd", "dnsteer.service"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(unit), "\nRestartPreventExitStatus=")
+	final, _, ok := strings.Cut(rest, "\n")
+	if !ok || !strings.Contains(string(unit), "\nRestart=always\n") {
+		t.Fatal("the unit does not say when it is started again")
+	}
 	dir := folder(t)
 	path, _ := example(t, dir)
 	p := run(t, command(t, dir, "serve", "--config", path))
@@ -78,7 +89,8 @@ func TestAHangLeavesATrace(t *testing.T) {
 	p.signal(syscall.SIGABRT)
 	p.await(`SIGABRT`)
 	p.await(`internal/app\.\(\*loop\)\.begin`) // the loop of decisions, whatever it waits for
-	if err := <-p.ended; err == nil {
-		t.Error("it has ended as if all were well")
+	<-p.ended
+	if code := p.cmd.ProcessState.ExitCode(); code == 0 || slices.Contains(strings.Fields(final), strconv.Itoa(code)) {
+		t.Errorf("it has ended with %d, after which it is not started again (%s)", code, final)
 	}
 }
