@@ -17,9 +17,9 @@ const (
 	tellCompare = 3
 )
 
-// failed takes in a round that has failed: when it is tried again, and who is
-// told.
-func (m *member) failed(now time.Time, desired Desired, out *providers.Outcome, err error) {
+// failed takes in a round that has failed: when it is tried again, which is soon
+// where others were not tried that it may take, and who is told.
+func (m *member) failed(now time.Time, desired Desired, out *providers.Outcome, soon bool, err error) {
 	class, after := providers.ClassOf(err)
 	m.mu.Lock()
 	if m.st.err == nil {
@@ -31,8 +31,8 @@ func (m *member) failed(now time.Time, desired Desired, out *providers.Outcome, 
 	}
 	m.st.fails++
 	pause := m.pause(class)
-	if out.Untried() && (out.Taken || m.st.fails == 1) {
-		pause = m.pause(providers.Declined) // it may take the rest
+	if soon {
+		pause = m.pause(providers.Declined)
 	}
 	m.st.retry = now.Add(max(pause, after))
 	fails := m.st.fails

@@ -3,6 +3,7 @@ package publish
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -98,6 +99,8 @@ func TestARepairIsRefused(t *testing.T) {
 	})
 }
 
+var a3 = netip.MustParseAddr("192.0.2.12")
+
 // A device that refuses the first records of a list would never be asked to take
 // the others; one that refuses all would be asked a thousand times each minute.
 func TestManyRecordsAreRefused(t *testing.T) {
@@ -139,9 +142,16 @@ func TestManyRecordsAreRefused(t *testing.T) {
 					}
 				}
 				// And at once from then on.
-				w.p.Want("router", to(a1))
+				w.p.Want("router", to(a3))
 				synctest.Wait()
-				w.holds("h99", a1)
+				w.holds("h99", a3)
+				// Which they are is not forgotten when it cannot be reached.
+				w.d.hand(func() { w.d.fail = func(int) error { return errDown } })
+				w.p.Want("router", to(a2))
+				sleep(10 * time.Second)
+				w.d.hand(func() { w.d.fail = nil })
+				sleep(20 * time.Second)
+				w.holds("h99", a2)
 			})
 		}
 	}
@@ -156,5 +166,16 @@ func TestManyRecordsAreRefused(t *testing.T) {
 			t.Errorf("%d changes were tried within an hour", after-before)
 		}
 		w.told(sites.PublishFailed)
+	})
+	bubble(t, true, func(w *world) { // it could not be reached when the move began
+		w.p.Want("router", to(a1))
+		sleep(time.Minute)
+		w.refuse(providers.Permanent, all[:5]...)
+		w.d.hand(func() { w.d.fail = func(int) error { return errDown } })
+		w.p.Want("router", to(a2))
+		sleep(10 * time.Second)
+		w.d.hand(func() { w.d.fail = nil })
+		sleep(30 * time.Second)
+		w.holds("h99", a2)
 	})
 }

@@ -138,14 +138,17 @@ func (m *member) ended(ctx context.Context, version uint64, desired Desired, out
 		m.st.changed = now
 	}
 	aborted := m.stopped || m.kept.Disabled != nil
-	m.st.late = out.Late(m.st.late)
+	soon := out.Untried() && (out.Taken || len(m.st.late) == 0) // it may take the rest
+	if err == nil || len(out.Last.Changes) > 0 {                // otherwise it was not read
+		m.st.late = out.Late(m.st.late)
+	}
 	m.mu.Unlock()
 	m.remember(out, err)
 	switch {
 	case errors.Is(err, providers.ErrStale) || err != nil && aborted:
 		return
 	case err != nil:
-		m.failed(now, desired, out, err)
+		m.failed(now, desired, out, soon, err)
 		if !partly(out) {
 			return
 		}
