@@ -21,6 +21,9 @@ const (
 	// Changed: what was listed is not what is there any more (the record is
 	// gone, or there already). List again at once.
 	Changed
+	// Declined: the target answers, and did not do this one thing, for a reason that
+	// may pass (its storage is full). Others go on; try again as with Transient.
+	Declined
 )
 
 // Error is an error of a known class.

@@ -1,13 +1,14 @@
 package providers
 
 import (
-	"os"
 	"testing"
+
+	"go.uber.org/goleak"
 
 	"github.com/dnsteer/dnsteer/internal/proptest"
 )
 
 func TestMain(m *testing.M) {
 	proptest.Fix()
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }

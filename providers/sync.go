@@ -28,6 +28,9 @@ type Round struct {
 	Stale func() bool
 	// DryRun lists and plans and does no more.
 	DryRun bool
+	// Late are RRsets that were refused before, the longest ago first: they are
+	// tried last, so that they keep no other back.
+	Late []Key
 }
 
 // Outcome is what a round has found and done.
@@ -41,6 +44,10 @@ type Outcome struct {
 	Listing Listing
 	// Writes counts the changes that were tried.
 	Writes int
+	// Refused are the RRsets that the target would not change ([Permanent],
+	// [Declined]), each with its error; Taken says that it changed others.
+	Refused []Refusal
+	Taken   bool
 	// Owned is the journal from now on.
 	Owned []Record
 	// Verified are the records of ours that are there as they should be, all
@@ -111,10 +118,6 @@ func (r *Round) list(ctx context.Context, owned []Record) (l Listing, err error)
 	return l, err
 }
 
-// refusals is how many changes a target may refuse before the others are not
-// tried any more.
-const refusals = 3
-
 // apply carries out the plan. changed is a change that met another state than
 // the listed one; failed are changes that the target refuses; err ends the round.
 func (r *Round) apply(ctx context.Context, out *Outcome) (changed, failed, err error) {
@@ -126,6 +129,7 @@ func (r *Round) apply(ctx context.Context, out *Outcome) (changed, failed, err e
 	if err := r.claim(ctx, out); err != nil {
 		return nil, nil, err
 	}
+	r.late(out.Last.Changes)
 	refused := 0
 	for i := range out.Last.Changes {
 		c := &out.Last.Changes[i]
@@ -135,17 +139,23 @@ func (r *Round) apply(ctx context.Context, out *Outcome) (changed, failed, err e
 		out.Writes++
 		err := r.applyOne(ctx, *c)
 		if err == nil {
+			out.Taken, refused = true, 0
 			continue
 		}
 		err = fmt.Errorf("%s: %w", c.Key, err)
 		switch class, _ := ClassOf(err); class {
 		case Changed:
 			changed = err
-		case Permanent:
+		case Permanent, Declined:
 			failed = errors.Join(failed, err)
-			if refused++; refused == refusals {
-				return changed, nil, failed
+			out.Refused = append(out.Refused, Refusal{c.Key, err})
+			if refused++; refused < refusals {
+				continue
 			}
+			if out.Taken {
+				return changed, failed, nil
+			}
+			return changed, nil, failed
 		default:
 			return changed, failed, err
 		}

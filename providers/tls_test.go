@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/pem"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A password would be sent to whoever stands between the controller and a
@@ -17,17 +19,21 @@ func TestTLSModes(t *testing.T) {
 	defer srv.Close()
 	raw := srv.Certificate().Raw
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})
+	after := srv.Certificate().NotAfter.Add(time.Hour)
 	for _, tc := range []struct {
 		name string
 		tls  TLS
 		want string // a part of the error, "" for none
+		late bool   // the certificate has ended
 	}{
-		{"verified by the system", TLS{}, "unknown authority"},
-		{"verified by a file", TLS{CA: ca}, ""},
-		{"the name is another", TLS{CA: ca, ServerName: "router.lan"}, "router.lan"},
-		{"pinned", TLS{Mode: Pinned, Fingerprint: sha256.Sum256(raw)}, ""},
-		{"pinned to another", TLS{Mode: Pinned}, "pinned is sha256:0000"},
-		{"insecure", TLS{Mode: Insecure}, ""},
+		{"verified by the system", TLS{}, "unknown authority", false},
+		{"verified by a file", TLS{CA: ca}, "", false},
+		{"it has ended", TLS{CA: ca}, "expired", true},
+		{"the name is another", TLS{CA: ca, ServerName: "router.lan"}, "router.lan", false},
+		{"pinned", TLS{Mode: Pinned, Fingerprint: sha256.Sum256(raw)}, "", false},
+		{"pinned, and it has ended", TLS{Mode: Pinned, Fingerprint: sha256.Sum256(raw)}, "", true},
+		{"pinned to another", TLS{Mode: Pinned, Fingerprint: [32]byte{1}}, fmt.Sprintf("the certificate has the fingerprint sha256:%x, pinned is sha256:01%062x:", sha256.Sum256(raw), 0), false},
+		{"insecure", TLS{Mode: Insecure}, "", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c, err := tc.tls.Config()
@@ -36,6 +42,9 @@ func TestTLSModes(t *testing.T) {
 			}
 			if c.ServerName == "" {
 				c.ServerName = "127.0.0.1"
+			}
+			if tc.late {
+				c.Time = func() time.Time { return after }
 			}
 			conn, err := tls.Dial("tcp", srv.Listener.Addr().String(), c)
 			if err == nil {

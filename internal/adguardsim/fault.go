@@ -43,11 +43,35 @@ func (s *Server) Break(f Fault, n int, reads bool) <-chan struct{} {
 	return s.trap.hit
 }
 
-// Mend takes back a fault that has not struck.
+// Shun has each change of a rewrite of a domain meet the fault Error, until Mend.
+func (s *Server) Shun(domain string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shunned = domain
+}
+
+// Mend takes back a fault that has not struck, and what is shunned.
 func (s *Server) Mend() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.trap = nil
+	s.trap, s.shunned = nil, ""
+}
+
+// shuns says whether a request is for a change of a domain that is shunned.
+func (s *Server) shuns(r *http.Request, to route) bool {
+	s.mu.Lock()
+	domain := s.shunned
+	s.mu.Unlock()
+	if domain == "" || !to.writes {
+		return false
+	}
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(strings.NewReader(string(body)))
+	var in struct {
+		entry
+		Target entry
+	}
+	return err == nil && json.Unmarshal(body, &in) == nil && (in.Domain == domain || in.Target.Domain == domain)
 }
 
 // sprung gives the fault that this request meets; 0 for none.
@@ -72,7 +96,11 @@ func (s *Server) sprung(path string, to route) Fault {
 
 // trapped answers a request, or fails to.
 func (s *Server) trapped(w http.ResponseWriter, r *http.Request, path string, to route) {
-	switch s.sprung(path, to) {
+	fault := s.sprung(path, to)
+	if fault == 0 && s.shuns(r, to) {
+		fault = Error
+	}
+	switch fault {
 	case LostReply:
 		to.do(s, httptest.NewRecorder(), r)
 		cut(w)

@@ -73,13 +73,15 @@ type Server struct {
 	done   sync.WaitGroup
 	closed chan struct{}
 
-	mu     sync.Mutex
-	kept   kept
-	fails  map[string]failures
-	trap   *trap
-	writes int
-	logins int
-	paths  []string
+	mu    sync.Mutex
+	kept  kept
+	fails map[string]failures
+	trap  *trap
+	// shunned is a domain whose rewrites are not changed; "" for none.
+	shunned string
+	writes  int
+	logins  int
+	paths   []string
 }
 
 // Start starts one. The caller closes it.

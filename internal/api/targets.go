@@ -125,6 +125,8 @@ type TargetRecord struct {
 	// Visible: the site's resolver gives the desired answer. Nil while that is
 	// not known.
 	Visible *bool `json:"visible,omitempty"`
+	// Error is why the target refuses to change it.
+	Error string `json:"error,omitempty"`
 }
 
 // TargetConflict is a name that somebody else's records stand in the way of.

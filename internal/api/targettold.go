@@ -117,6 +117,8 @@ func (r *TargetRecord) told(v *TargetView) string {
 		text = fmt.Sprintf("It has no %s at %s", r.Type, v.Title())
 	}
 	switch {
+	case r.Error != "":
+		return fmt.Sprintf("%s; there it was last read as %s, and the target refuses to change it: %s.", text, addresses(r.Actual), ended(r.Error))
 	case !slices.Equal(r.Desired, r.Actual):
 		return text + "; there it was last read as " + addresses(r.Actual) + "."
 	case r.Visible == nil:

@@ -22,6 +22,7 @@ func TestWhatIsToldOfTargets(t *testing.T) {
 			{Name: "*.apps.lan", Type: "A", Desired: []string{"10.1.0.11", "10.1.0.12"}, Actual: []string{"10.1.0.11"}},
 			{Name: "tv.lan", Type: "A", Desired: []string{"10.1.0.11"}, Actual: []string{"10.1.0.11"}, Visible: &no},
 			{Name: "old.lan", Type: "A"},
+			{Name: "full.lan", Type: "A", Desired: []string{"10.1.0.12"}, Actual: []string{"10.1.0.11"}, Error: "full.lan A: no space left"},
 		},
 		NoFailover: []TargetConflict{{Name: "www.lan", Type: "A", Text: "www.lan A has no failover there: 10.9.9.9 stands there."}},
 		Findings:   []TargetFinding{{Severity: sites.Warning, Text: "a hint."}},
@@ -32,11 +33,12 @@ func TestWhatIsToldOfTargets(t *testing.T) {
 		want       []string
 	}{
 		{"visible", "App.lan.", []string{"Said.", "It is pushed to router (10.1.0.1:8729) as A 10.1.0.11; the site's resolver answers with it.", "It is pushed to router (10.1.0.1:8729) as AAAA fd00::1, and was read there."}},
+		{"a refused one", "full.lan", []string{"Said.", "It is pushed to router (10.1.0.1:8729) as A 10.1.0.12; there it was last read as 10.1.0.11, and the target refuses to change it: full.lan A: no space left."}},
 		{"wildcard", "x.apps.lan", []string{"Said.", "It is pushed to router (10.1.0.1:8729) as A 10.1.0.11, 10.1.0.12; there it was last read as 10.1.0.11."}},
 		{"not visible", "tv.lan", []string{"Said.", "It is pushed to router (10.1.0.1:8729) as A 10.1.0.11, and was read there, but the site's resolver does not answer with it."}},
 		{"gone", "old.lan", []string{"Said.", "It has no A at router (10.1.0.1:8729), and was read there."}},
 		{"conflict first", "www.lan", []string{conflict, "Said."}},
-		{"site", "berlin", []string{"Said.", "Its answers are pushed to router (10.1.0.1:8729): 4 of 5 records as they should be."}},
+		{"site", "berlin", []string{"Said.", "Its answers are pushed to router (10.1.0.1:8729): 4 of 6 records as they should be."}},
 		{"another name", "apps.lan", []string{"Said."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // copyFiles copies the files of a folder into another in the place of what is there.
@@ -76,7 +78,7 @@ func TestOldBackup(t *testing.T) {
 	r.await("failover_outage berlin/a")
 	r.until("the answer is what the nodes are", func() bool { return r.asks(p, app) == p.all(12) })
 	r.until("the router has it", func() bool { return resolves(router, app) == p.all(12) })
-	if got := foreignRows(router); len(got) != len(foreign) {
-		t.Errorf("the rows of others were %q and are %q", foreign, got)
+	if d := cmp.Diff(foreign, foreignRows(router)); d != "" {
+		t.Errorf("the rows of others have changed:\n%s", d)
 	}
 }

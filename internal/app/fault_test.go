@@ -145,7 +145,7 @@ func TestStopWhileThingsHang(t *testing.T) {
 }
 
 // If this fails, the service manager ends a controller that works, or keeps one
-// whose decisions hang.
+// whose decisions hang, or names are not answered meanwhile.
 func TestWatchdogIsFedByTheLoop(t *testing.T) {
 	w := newWorld(t, "berlin")
 	path := filepath.Join(w.dir, "notify")
@@ -188,6 +188,9 @@ func TestWatchdogIsFedByTheLoop(t *testing.T) {
 	}
 	if !quiet {
 		t.Error("the watchdog is fed while the loop hangs")
+	}
+	if got, want := r.asks(w.sites[0], "app.example.lan"), w.sites[0].all(11, 12); got != want {
+		t.Errorf("while the loop hangs: %q, want %q", got, want)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()

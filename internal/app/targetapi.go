@@ -36,9 +36,13 @@ func targetView(v *publish.View) api.TargetView {
 	}
 	for i := range v.Sets {
 		s := &v.Sets[i]
-		t.Records = append(t.Records, api.TargetRecord{
+		r := api.TargetRecord{
 			Name: s.Name, Type: s.Type(), TTL: int(s.TTL / time.Second), Desired: s.Desired, Actual: s.Actual, Visible: s.Visible,
-		})
+		}
+		if s.Error != nil {
+			r.Error = s.Error.Error()
+		}
+		t.Records = append(t.Records, r)
 	}
 	for _, c := range v.Plan.Conflicts {
 		t.NoFailover = append(t.NoFailover, api.TargetConflict{Name: c.Name, Type: c.Type(), Text: c.Text()})

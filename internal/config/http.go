@@ -1,7 +1,9 @@
 package config
 
 import (
+	"bytes"
 	"crypto/tls"
+	"encoding/pem"
 	"fmt"
 	"net/netip"
 	"path"
@@ -79,6 +81,10 @@ func (b *builder) certificate(h *HTTP, k *tlsKeys) {
 	if certificate == nil || key == nil {
 		return
 	}
+	if half(certificate) {
+		b.fault(k.CertFile.At, "the certificate %s is cut off: it ends within one, and clients would miss a part of the chain; it is read again when it is whole", relative(k.CertFile))
+		return
+	}
 	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {
 		b.fault(k.CertFile.At, "the certificate %s does not go with the key %s: %s", relative(k.CertFile), relative(k.KeyFile), strings.TrimPrefix(err.Error(), "tls: "))
@@ -97,6 +103,15 @@ func (b *builder) certificate(h *HTTP, k *tlsKeys) {
 	if left := h.Expires.Sub(b.now()); left < certSoon {
 		b.warn(k.CertFile.At, "the certificate ends at %s: renew it", h.Expires.UTC().Format(time.RFC3339))
 	}
+}
+
+// half says whether a file of certificates ends within one, as it does while it is
+// written: what is whole before it would be served without the rest.
+func half(data []byte) bool {
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(data) {
+		data = rest
+	}
+	return bytes.Contains(data, []byte("-----BEGIN"))
 }
 
 // beside reads a file that stands beside the configuration; nil where it cannot

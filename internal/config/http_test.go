@@ -58,6 +58,15 @@ func put(t *testing.T, path string, data []byte, mode os.FileMode) {
 	}
 }
 
+func get(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 const (
 	okUser  = "users: [{name: alice, role: admin, password_hash: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$bm8gcGFzc3dvcmQgaGFzIHRoaXMgaGFzaCwgYmVsaWV2ZQ'}]"
 	okToken = "tokens: [{name: deploy, role: operator, hash: 'sha256:2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b'}]"
@@ -73,6 +82,9 @@ func TestHTTP(t *testing.T) {
 	put(t, filepath.Join(dir, "open.key"), nil, 0o644)
 	put(t, filepath.Join(dir, "hush"), []byte("hush hush\n"), 0o600)
 	put(t, filepath.Join(dir, "token"), []byte("canary-of-the-metrics\n"), 0o600)
+	chain := slices.Concat(get(t, filepath.Join(dir, "a.crt")), get(t, filepath.Join(dir, "b.crt")))
+	put(t, filepath.Join(dir, "chain.crt"), append([]byte("subject=a\n"), chain...), 0o644)
+	put(t, filepath.Join(dir, "half.crt"), chain[:len(chain)-30], 0o644)
 	tests := []struct {
 		name, in string
 		want     string // in the fault or, behind "warning: ", in a warning; "" for none
@@ -90,6 +102,8 @@ func TestHTTP(t *testing.T) {
 		{"operators without a login", "without_login: operator", "warning: everything on this machine"},
 		{"another key", "tls: {cert_file: a.crt, key_file: b.key}", "the certificate a.crt does not go with the key b.key"},
 		{"no certificate", "tls: {cert_file: hush, key_file: a.key}", "does not go with the key"},
+		{"a chain", "tls: {cert_file: chain.crt, key_file: a.key}", ""},
+		{"half a chain", "tls: {cert_file: half.crt, key_file: a.key}", "the certificate half.crt is cut off"},
 		{"gone", "tls: {cert_file: gone.crt, key_file: a.key}", "the certificate gone.crt: cannot be read"},
 		{"a key for all", "tls: {cert_file: a.crt, key_file: open.key}", "the key open.key: its mode is 0644"},
 		{"ends soon", "tls: {cert_file: b.crt, key_file: b.key}", "warning: the certificate ends at 2026-03-01T13:00:00Z"},
@@ -168,5 +182,53 @@ func TestHTTPResolved(t *testing.T) {
 	plain, err := config.Parse("c.yaml", []byte("http: {}\n"), fixed())
 	if err != nil || plain.HTTP.WithoutLogin != auth.Viewer || plain.HTTP.TLS != nil {
 		t.Errorf("nothing said: %+v, %v", plain.HTTP, err)
+	}
+}
+
+// A listener would show a certificate of which half was written, or the new one with
+// the old key: at every moment of a renewal it is the whole old pair, or the whole new
+// one, or neither is taken.
+func TestEveryMomentOfARenewal(t *testing.T) {
+	dir := t.TempDir()
+	pair(t, dir, "a", 60*24*time.Hour)
+	pair(t, dir, "b", 60*24*time.Hour)
+	pair(t, dir, "c", 60*24*time.Hour)
+	intermediate := get(t, filepath.Join(dir, "c.crt"))
+	of := func(name string) ([]byte, []byte) {
+		return append(get(t, filepath.Join(dir, name+".crt")), intermediate...), get(t, filepath.Join(dir, name+".key"))
+	}
+	oldCert, oldKey := of("a")
+	newCert, newKey := of("b")
+	t.Chdir(dir)
+	look := func(cert, key []byte) (links int) {
+		put(t, "now.crt", cert, 0o644)
+		put(t, "now.key", key, 0o600)
+		opts := fixed()
+		opts.Now = func() time.Time { return day }
+		cfg, err := config.Parse("c.yaml", []byte("http: {tls: {cert_file: now.crt, key_file: now.key}}\n"), opts)
+		if err != nil {
+			return 0
+		}
+		return len(cfg.HTTP.TLS.Certificates[0].Certificate)
+	}
+	if look(oldCert, oldKey) != 2 || look(newCert, newKey) != 2 {
+		t.Fatal("a whole pair is not taken")
+	}
+	if look(newCert, oldKey) != 0 || look(oldCert, newKey) != 0 {
+		t.Error("a pair that does not match is taken")
+	}
+	// What is written over grows from nothing. Where one certificate ends and the next
+	// has not begun, it looks like a chain of one.
+	leaf := len(newCert) - len(intermediate)
+	for n := 0; n < len(newCert)-1; n += 3 { // the last is the end of the line
+		whole := n >= leaf-1 && n < leaf+len("-----BEGIN")
+		if got := look(newCert[:n], newKey); got != 0 && !whole {
+			t.Fatalf("%d of %d octets of the certificate are taken, with %d links", n, len(newCert), got)
+		}
+	}
+	for n := 0; n < len(newKey)-1; n += 3 {
+		if look(newCert, newKey[:n]) != 0 {
+			t.Fatalf("%d of %d octets of the key are taken", n, len(newKey))
+		}
 	}
 }

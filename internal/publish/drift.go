@@ -56,7 +56,9 @@ func (m *member) repairAgain() (at time.Time) {
 
 // drifted tells of records that somebody else has changed, and counts repairs.
 func (m *member) drifted(now time.Time, out *providers.Outcome) {
-	found := out.First.Drifts
+	found := slices.DeleteFunc(slices.Clone(out.First.Drifts), func(d providers.Drift) bool {
+		return slices.ContainsFunc(out.Refused, func(f providers.Refusal) bool { return f.Key == d.Key() })
+	})
 	if len(found) == 0 {
 		m.foreignHand(now, nil, false)
 		m.solved(slotDrift, sites.DriftRepaired, m.title()+" holds what was put there again.")

@@ -110,6 +110,9 @@ func (m *member) look(out *providers.Outcome, first bool) {
 	for _, h := range out.Last.Held {
 		left[h.Key] = true
 	}
+	for i := range out.Last.Changes { // the target has refused them
+		left[out.Last.Changes[i].Key] = true
+	}
 	for _, d := range out.First.Drifts {
 		m.eye.unprove(d.Key())
 	}

@@ -17,17 +17,23 @@ const (
 	tellCompare = 3
 )
 
-// failed takes in a round that has failed: when it is tried again, and who is
-// told.
-func (m *member) failed(now time.Time, desired Desired, err error) {
+// failed takes in a round that has failed: when it is tried again, which is soon
+// where others were not tried that it may take, and who is told.
+func (m *member) failed(now time.Time, desired Desired, out *providers.Outcome, soon bool, err error) {
 	class, after := providers.ClassOf(err)
 	m.mu.Lock()
 	if m.st.err == nil {
 		m.st.since = now
 	}
-	m.st.err, m.st.class = err, class
+	m.st.err, m.st.class, m.st.refused = err, class, nil
+	if partly(out) {
+		m.st.refused = out.Refused
+	}
 	m.st.fails++
 	pause := m.pause(class)
+	if soon {
+		pause = m.pause(providers.Declined)
+	}
 	m.st.retry = now.Add(max(pause, after))
 	fails := m.st.fails
 	stays := m.stays(desired)
@@ -66,7 +72,7 @@ func (m *member) pause(class providers.Class) time.Duration {
 		return permanent
 	case providers.Denied:
 		return 0 // the circuit says when
-	case providers.Transient, providers.Changed:
+	case providers.Transient, providers.Changed, providers.Declined:
 	}
 	most := backoffFirst << min(m.st.fails-1, 6)
 	return time.Duration(m.p.deps.Jitter()*float64(min(most, backoffMost))) + 50*time.Millisecond

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -30,6 +31,8 @@ type device struct {
 	// was done.
 	fail  func(call int) error
 	after bool
+	// refuse, if not nil, is asked before each change; what it refuses is not done.
+	refuse func(c providers.Change) error
 	// hang blocks every call, whatever its context says, until it is closed.
 	hang    chan struct{}
 	closed  int
@@ -39,15 +42,7 @@ type device struct {
 }
 
 func (d *device) call(ctx context.Context, do func()) error {
-	d.mu.Lock()
-	hang := d.hang
-	n := d.calls
-	d.calls++
-	var err error
-	if d.fail != nil {
-		err = d.fail(n)
-	}
-	d.mu.Unlock()
+	hang, err := d.met()
 	if hang != nil {
 		select {
 		case <-hang:
@@ -63,6 +58,18 @@ func (d *device) call(ctx context.Context, do func()) error {
 	return err
 }
 
+// met gives what a call meets. It may panic.
+func (d *device) met() (hang chan struct{}, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.calls
+	d.calls++
+	if d.fail != nil {
+		err = d.fail(n)
+	}
+	return d.hang, err
+}
+
 func (d *device) List(ctx context.Context, names []string) (l providers.Listing, err error) {
 	err = d.call(ctx, func() {
 		for _, e := range d.entries {
@@ -76,11 +83,17 @@ func (d *device) List(ctx context.Context, names []string) (l providers.Listing,
 }
 
 func (d *device) Apply(ctx context.Context, c providers.Change) error {
-	return d.call(ctx, func() {
+	var refused error
+	err := d.call(ctx, func() {
 		if d.written != nil {
 			d.written()
 		}
 		d.writes++
+		if d.refuse != nil {
+			if refused = d.refuse(c); refused != nil {
+				return
+			}
+		}
 		for _, e := range c.Adopt {
 			d.at(e, func(x *providers.Entry) { x.Marked = true })
 		}
@@ -94,6 +107,7 @@ func (d *device) Apply(ctx context.Context, c providers.Change) error {
 			d.entries = slices.DeleteFunc(d.entries, func(x providers.Entry) bool { return x.ID == e.ID })
 		}
 	})
+	return cmp.Or(refused, err)
 }
 
 func (d *device) at(e providers.Entry, f func(*providers.Entry)) {

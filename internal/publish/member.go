@@ -56,10 +56,14 @@ type member struct {
 
 // standing is how a member fares.
 type standing struct {
-	err      error
-	class    providers.Class
-	since    time.Time // when it began to fail
-	fails    int       // rounds in a row
+	err   error
+	class providers.Class
+	since time.Time // when it began to fail
+	fails int       // rounds in a row
+	// refused are the RRsets that the target would not change, where the rest of
+	// the last round went through; late those that are to be tried last.
+	refused  []providers.Refusal
+	late     []providers.Key
 	retry    time.Time // zero where nothing is to be tried by itself
 	compared time.Time
 	changed  time.Time
@@ -127,7 +131,7 @@ func (m *member) want(d Desired) {
 	m.eye.desire(d.Records)
 	if !same {
 		m.version++
-		if m.st.class != providers.Denied && m.st.class != providers.Permanent {
+		if m.st.class != providers.Denied && m.st.class != providers.Permanent || m.st.refused != nil {
 			m.st.retry = time.Time{} // a move does not wait for the pause of an older one
 		}
 	}
@@ -141,7 +145,7 @@ func (m *member) want(d Desired) {
 func (m *member) kick() {
 	m.mu.Lock()
 	m.kicked = true
-	if m.st.class == providers.Transient {
+	if m.st.class == providers.Transient || m.st.class == providers.Declined {
 		m.st.retry = time.Time{}
 	}
 	m.mu.Unlock()

@@ -206,3 +206,32 @@ func TestAThousandRecords(t *testing.T) {
 		w.told(sites.Drift, sites.DriftRepaired)
 	})
 }
+
+// A fault in what speaks to one kind of device would end the controller, and with it
+// the answers of all sites.
+func TestAPanicStaysItsTargets(t *testing.T) {
+	for _, at := range []int{0, 1, 2} { // the listing, the write, the listing after it
+		bubble(t, true, func(w *world) {
+			w.d.hand(func() {
+				w.d.fail = func(call int) error {
+					if call == at {
+						panic("out of cheese")
+					}
+					return nil
+				}
+			})
+			w.p.Want("router", names("app", a1))
+			sleep(time.Second)
+			w.told(sites.PublishFailed)
+			if e := w.last(); !strings.Contains(e.Text, "a fault in dnsteer itself: out of cheese") {
+				t.Errorf("%+v", e)
+			}
+			if _, err := w.p.Plan(w.t.Context(), "router"); err != nil {
+				t.Error(err)
+			}
+			sleep(6 * time.Minute)
+			w.holds("app", a1)
+			w.told(sites.PublishFailed, sites.PublishRecovered)
+		})
+	}
+}

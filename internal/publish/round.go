@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/dnsteer/dnsteer/providers"
@@ -82,6 +83,7 @@ func (m *member) make(free bool) *providers.Round {
 			Policy: providers.Policy{CreateOnly: m.target.CreateOnly, DeleteGuard: guard, KeepDrift: m.target.Drift != Repair},
 		},
 		Keep: m.claim, Ready: m.ready, ListWithin: listWithin, Deadline: callWithin, DryRun: m.target.DryRun,
+		Late: slices.Clone(m.st.late),
 		Stale: func() bool {
 			m.mu.Lock()
 			defer m.mu.Unlock()
@@ -136,22 +138,32 @@ func (m *member) ended(ctx context.Context, version uint64, desired Desired, out
 		m.st.changed = now
 	}
 	aborted := m.stopped || m.kept.Disabled != nil
+	soon := out.Untried() && (out.Taken || len(m.st.late) == 0) // it may take the rest
+	if err == nil || len(out.Last.Changes) > 0 {                // otherwise it was not read
+		m.st.late = out.Late(m.st.late)
+	}
 	m.mu.Unlock()
 	m.remember(out, err)
 	switch {
 	case errors.Is(err, providers.ErrStale) || err != nil && aborted:
 		return
 	case err != nil:
-		m.failed(now, desired, err)
-		return
+		m.failed(now, desired, out, soon, err)
+		if !partly(out) {
+			return
+		}
+		m.mu.Lock()
+		m.st.compared = now
+		m.mu.Unlock()
+	default:
+		m.mu.Lock()
+		m.st.compared, m.st.done, m.free, m.ordered = now, version, false, false
+		m.unsure, m.otherwise = false, nil
+		m.st.err, m.st.class, m.st.fails, m.st.retry, m.st.refused = nil, providers.Transient, 0, time.Time{}, nil
+		m.mu.Unlock()
+		m.p.deps.Log.Debug("a target was compared", "target", m.title(), "writes", out.Writes)
+		m.solved(slotFailed, sites.PublishRecovered, m.title()+" holds what it should again.")
 	}
-	m.mu.Lock()
-	m.st.compared, m.st.done, m.free, m.ordered = now, version, false, false
-	m.unsure, m.otherwise = false, nil
-	m.st.err, m.st.class, m.st.fails, m.st.retry = nil, providers.Transient, 0, time.Time{}
-	m.mu.Unlock()
-	m.p.deps.Log.Debug("a target was compared", "target", m.title(), "writes", out.Writes)
-	m.solved(slotFailed, sites.PublishRecovered, m.title()+" holds what it should again.")
 	m.drifted(now, out)
 	m.conflicts(&out.Last)
 	if !m.settings().DryRun {
@@ -166,14 +178,18 @@ func (m *member) remember(out *providers.Outcome, err error) {
 		if !m.traits.Marks {
 			k.Owned = toKept(out.Owned)
 		}
-		if out.Verified != nil && err == nil && !m.target.DryRun {
-			k.Last, k.Seen, k.Flight = toKept(out.Verified), true, nil
+		if out.Verified != nil && (err == nil || partly(out)) && !m.target.DryRun {
+			k.verified(out)
 		}
 		if m.traits.Marks {
 			k.Owned = nil
 		}
 	})
 }
+
+// partly says that a round went through, and the target has refused some of it: the
+// rest is as it should be.
+func partly(out *providers.Outcome) bool { return out.Verified != nil && len(out.Refused) > 0 }
 
 // inspect asks a target now and then what else a person should know of it.
 func (m *member) inspect(ctx context.Context, now time.Time) {

@@ -168,6 +168,26 @@ func (m *member) claim(ctx context.Context, owned []providers.Record) error {
 	return m.saveNow(ctx, func(k *kept) { k.Owned = toKept(owned) })
 }
 
+// verified takes what was read to be as it should be. What the target has refused
+// to change stays as it was last seen, and may be under way.
+func (k *kept) verified(out *providers.Outcome) {
+	open := func(key providers.Key) bool {
+		return slices.ContainsFunc(out.Last.Changes, func(c providers.Change) bool { return c.Key == key })
+	}
+	list := slices.DeleteFunc(fromKept(k.Last), func(r providers.Record) bool { return !open(r.Key()) })
+	k.Flight = nil
+	for i := range out.Last.Changes {
+		k.Flight = append(k.Flight, out.Last.Changes[i].Key.String())
+	}
+	slices.Sort(k.Flight)
+	for _, r := range out.Verified {
+		if !open(r.Key()) {
+			list = append(list, r)
+		}
+	}
+	k.Last, k.Seen = toKept(list), true
+}
+
 // last gives what drift is held against: not what may be under way.
 func (k *kept) last() []providers.Record {
 	if !k.Seen {

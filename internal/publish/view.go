@@ -58,6 +58,8 @@ type ViewSet struct {
 	TTL             time.Duration
 	Desired, Actual []string
 	Visible         *bool
+	// Error is why the target would not change it; nil where it did not refuse.
+	Error error
 }
 
 // Views gives what is known of all servers, in the configuration's order.
@@ -177,6 +179,9 @@ func (m *member) sets() []ViewSet {
 		}
 		s := at(e.Key())
 		s.Actual = append(s.Actual, e.Addr.String())
+	}
+	for _, f := range m.st.refused {
+		at(f.Key).Error = f.Err
 	}
 	list := make([]ViewSet, 0, len(by))
 	for _, s := range by {

@@ -95,7 +95,8 @@ func TestEveryFlippedOctetIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	noticed := 0
-	for at := range newest {
+	for i := range len(newest) / flipEvery {
+		at := i * flipEvery
 		flip := byte(1) << (at % 8)
 		newest[at] ^= flip
 		var got map[string]string
@@ -114,6 +115,30 @@ func TestEveryFlippedOctetIsNoticed(t *testing.T) {
 	}
 	if noticed < 1000/flipEvery {
 		t.Errorf("only %d of %d flips were noticed: the sample holds too little", noticed, len(newest))
+	}
+}
+
+// If this fails, a file that was cut off anywhere is taken for a whole one that holds
+// less.
+func TestEveryCutIsNoticed(t *testing.T) {
+	newest, before := sample(t)
+	want, _, err := records(newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantBefore, _, err := records(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range len(newest) / flipEvery {
+		n := i * flipEvery
+		torn, err := inspect(bytes.NewReader(newest[:n]), int64(n))
+		if err != nil {
+			continue
+		}
+		if got, _, _ := records(newest[:n]); !maps.Equal(got, want) && !(torn && maps.Equal(got, wantBefore)) {
+			t.Fatalf("%d of %d octets are taken for a whole file", n, len(newest))
+		}
 	}
 }
 

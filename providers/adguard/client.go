@@ -269,6 +269,8 @@ func (a answer) fault() error {
 		return permanent("404: there is no AdGuard Home under this path, or its version is older than v0.107.33")
 	case a.status == http.StatusBadRequest && a.text() == "target rule not found":
 		return &providers.Error{Class: providers.Changed, Err: errors.New("the rewrite that was to be changed is not there any more")}
+	case a.status == http.StatusInternalServerError || a.status == http.StatusInsufficientStorage:
+		return &providers.Error{Class: providers.Declined, After: a.after(), Err: fmt.Errorf("the server answers %d %s", a.status, a.text())}
 	case a.status == http.StatusTooManyRequests || a.status >= 500:
 		return &providers.Error{Class: providers.Transient, After: a.after(), Err: fmt.Errorf("the server answers %d %s", a.status, a.text())}
 	default:

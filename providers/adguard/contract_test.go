@@ -148,6 +148,8 @@ func (s *stand) Break(t *testing.T, f contract.Fault, n int) <-chan struct{} {
 	return s.Server.Break(fault, n, false)
 }
 
+func (s *stand) Shun(_ *testing.T, name string) { s.Server.Shun(name) }
+
 func (s *stand) Mend(*testing.T) { s.Server.Mend() }
 
 // asker asks a DNS server, over one socket.

@@ -133,6 +133,8 @@ func (r *real) Break(t *testing.T, _ contract.Fault, _ int) <-chan struct{} {
 	return nil
 }
 
+func (r *real) Shun(t *testing.T, _ string) { t.Fatal("a real one has no faults") }
+
 func (r *real) Mend(*testing.T) {}
 
 // Writes of a real one cannot be counted; that none are tried is seen in what a

@@ -53,7 +53,7 @@ func class(err error) string {
 		return ""
 	}
 	c, after := providers.ClassOf(err)
-	return fmt.Sprint([]string{"transient", "permanent", "denied", "changed"}[c], " ", after)
+	return fmt.Sprint([]string{"transient", "permanent", "denied", "changed", "declined"}[c], " ", after)
 }
 
 // A wrong password would lock out the person at the same address, or a good one
@@ -156,7 +156,7 @@ func TestFaultsOfListing(t *testing.T) {
 		want  string
 	}{
 		{adguardsim.Cut, "transient 0s"},
-		{adguardsim.Error, "transient 0s"},
+		{adguardsim.Error, "declined 0s"},
 		{adguardsim.HTML, "permanent 0s"},
 		{adguardsim.Busy, "transient 7s"},
 		{adguardsim.Huge, "permanent 0s"},

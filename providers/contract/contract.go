@@ -46,7 +46,10 @@ type Stand interface {
 	// Break has the n-th request from now that could write (0 is the next) meet
 	// a fault, once. The channel is closed when it does.
 	Break(t *testing.T, f Fault, n int) <-chan struct{}
-	// Mend takes back a fault that has not struck.
+	// Shun has each request that writes a record of a name be refused, with the error
+	// of a target whose storage is full, until Mend.
+	Shun(t *testing.T, name string)
+	// Mend takes back a fault that has not struck, and what is shunned.
 	Mend(t *testing.T)
 	// Writes counts the requests so far that changed or tried to change records.
 	Writes() int
@@ -111,9 +114,12 @@ func Run(t *testing.T, b Bench) {
 		{"what a hand has changed is found and put right", (*driver).drift},
 		{"names that left are removed", (*driver).leaving},
 		{"a target that lost everything is filled again", (*driver).lost},
+		{"what we know is from an old backup", (*driver).oldBackup},
+		{"a listing lacks most of it", (*driver).shrunk},
 		{"a thousand records", (*driver).thousand},
 		{"switches under continuous queries", (*driver).switches},
 		{"killed at every call", (*driver).killed},
+		{"one record is refused", (*driver).refusal},
 		{"every fault at every request", (*driver).faults},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) { c.run(start(t, b)) })

@@ -175,6 +175,34 @@ func (d *driver) killed() {
 	}
 }
 
+// refusal moves while the target does not take one name, the first in order.
+func (d *driver) refusal() {
+	if !slices.Contains(d.b.Faults, Refuse) {
+		return // a real one
+	}
+	const first = "aaa.example.lan"
+	before := d.seed(aliens(d.b.Traits.Disable)...)
+	from, to := d.move()
+	from, to = join(d.set(first, nodeA), from), join(d.set(first, nodeB), to)
+	d.push(from)
+	d.stand.Shun(d.t, d.name(first))
+	out, err := d.round(d.t.Context(), d.p, to)
+	if class, _ := providers.ClassOf(err); class != providers.Declined || len(out.Refused) != 1 || out.Refused[0].Name != d.name(first) {
+		d.t.Errorf("what is refused is told as class %d, %+v: %v", class, out.Refused, err)
+	}
+	d.answers(first, nodeA)
+	d.answers(app, nodeB, nodeC, nodeB6)
+	d.answers(other, nodeC)
+	d.answers("new.example.lan", nodeA, nodeB)
+	if _, err = d.round(d.t.Context(), d.p, to); err == nil {
+		d.t.Error("what is refused still is no error the second time")
+	}
+	d.stand.Mend(d.t)
+	d.push(to)
+	d.answers(first, nodeB)
+	d.moved(to, before)
+}
+
 func (d *driver) faults() {
 	for _, f := range d.b.Faults {
 		struck := true

@@ -37,8 +37,10 @@ type model struct {
 	ids    int
 	writes int
 	fault  Fault
-	left   int
-	hit    chan struct{}
+	// shunned is a name that is not written to.
+	shunned string
+	left    int
+	hit     chan struct{}
 }
 
 func (m *model) Connect(*testing.T) providers.Provider { return &session{m} }
@@ -117,7 +119,9 @@ func (m *model) Break(_ *testing.T, f Fault, n int) <-chan struct{} {
 	return m.hit
 }
 
-func (m *model) Mend(*testing.T) { m.fault = "" }
+func (m *model) Shun(_ *testing.T, name string) { m.shunned = name }
+
+func (m *model) Mend(*testing.T) { m.fault, m.shunned = "", "" }
 
 func (m *model) Writes() int { return m.writes }
 
@@ -127,6 +131,9 @@ func (m *model) write(ctx context.Context, from *providers.Entry, to *providers.
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.writes++
+	if m.shunned != "" && (from != nil && from.Name == m.shunned || to != nil && to.Name == m.shunned) {
+		return &providers.Error{Class: providers.Declined, Err: errors.New("no space left")}
+	}
 	fault := m.fault
 	if fault == "" || m.left > 0 {
 		m.left--

@@ -211,6 +211,17 @@ func (s *stand) strike(t *testing.T, f contract.Fault, m *dns.Msg) fate {
 	return passes
 }
 
+func (s *stand) Shun(_ *testing.T, name string) {
+	s.relay.mu.Lock()
+	defer s.relay.mu.Unlock()
+	s.relay.judge = func(m *dns.Msg) fate {
+		if slices.ContainsFunc(m.Ns, func(rr dns.RR) bool { return rr.Header().Name == dns.Fqdn(name) }) {
+			return refuses
+		}
+		return passes
+	}
+}
+
 func (s *stand) Mend(*testing.T) {
 	s.relay.mu.Lock()
 	defer s.relay.mu.Unlock()

@@ -73,7 +73,7 @@ func (p *Provider) Inspect(ctx context.Context) (providers.Inspection, error) {
 	}
 	// An update without changes says whether one with changes would be taken.
 	if err := p.update(ctx, new(dns.Msg).SetUpdate(p.zone)); err != nil {
-		if class, _ := providers.ClassOf(err); class == providers.Transient {
+		if class, _ := providers.ClassOf(err); class == providers.Transient || class == providers.Declined {
 			return out, err
 		}
 		out.Findings = append([]providers.Finding{{Severity: sites.Critical, Text: err.Error()}}, out.Findings...)
@@ -177,6 +177,8 @@ func (p *Provider) badKey(t *dns.TSIG) error {
 	return e
 }
 
+var errServfail = errors.New("its log says why (a full disk, a journal that it may not write, a zone that has run out)")
+
 // refused is an answer with an error in its header.
 func (p *Provider) refused(in *dns.Msg) error {
 	e := &providers.Error{Class: providers.Permanent}
@@ -191,6 +193,8 @@ func (p *Provider) refused(in *dns.Msg) error {
 		e.Class, e.Err = providers.Changed, fmt.Errorf("the zone %s on %s was changed by somebody else meanwhile (%s)", p.cfg.Zone, p.cfg.Server, dns.RcodeToString[in.Rcode])
 	case dns.RcodeSuccess:
 		e.Class, e.Err = providers.Denied, fmt.Errorf("the server %s does not sign its answers with the key %s: somebody else may answer", p.cfg.Server, p.key)
+	case dns.RcodeServerFailure:
+		return fmt.Errorf("the server %s answers SERVFAIL for the zone %s: %w", p.cfg.Server, p.cfg.Zone, errServfail)
 	default:
 		return fmt.Errorf("the server %s answers %s for the zone %s", p.cfg.Server, dns.RcodeToString[in.Rcode], p.cfg.Zone)
 	}

@@ -2,6 +2,7 @@ package rfc2136
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -121,14 +122,13 @@ func (p *Provider) mark(ctx context.Context, m *dns.Msg, c providers.Change) err
 // update sends an update over TCP: a big one fits, and it is not sent twice.
 func (p *Provider) update(ctx context.Context, m *dns.Msg) error {
 	in, err := p.exchange(ctx, m, "tcp")
-	switch {
-	case err != nil:
-		return err
-	case in.Rcode != dns.RcodeSuccess:
-		return p.refused(in)
-	default:
-		return nil
+	if err == nil && in.Rcode != dns.RcodeSuccess {
+		err = p.refused(in)
 	}
+	if errors.Is(err, errServfail) { // another update may go through
+		return &providers.Error{Class: providers.Declined, Err: err}
+	}
+	return err
 }
 
 func rrsOf(entries []providers.Entry) []dns.RR {

@@ -145,10 +145,11 @@ func TestRefusalsHaveAClass(t *testing.T) {
 		"failure: expected regexp value":                                {providers.Permanent, "expression"},
 		"failure: only name or regexp allowed":                          {providers.Permanent, "both"},
 		"failure: can not change dynamic entry":                         {providers.Permanent, "router itself"},
-		"action failed (6)":                                             {providers.Transient, "action failed"},
+		"action failed (6)":                                             {providers.Declined, "action failed"},
 		"interrupted":                                                   {providers.Transient, "interrupted"},
 		"std failure: timeout (13)":                                     {providers.Transient, "timeout"},
-		"something new":                                                 {providers.Transient, "something new"},
+		"failure: not enough space on disk":                             {providers.Declined, "not enough space"},
+		"something new":                                                 {providers.Declined, "something new"},
 	} {
 		err := p.explain("change", &trapError{message})
 		if class, _ := providers.ClassOf(err); class != want.class || !strings.Contains(err.Error(), want.text) {

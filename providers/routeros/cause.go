@@ -128,10 +128,12 @@ var refusals = []struct {
 	{"bad ", providers.Permanent, "the router does not take the value"},
 	{"expected regexp", providers.Permanent, "the router does not take the expression"},
 	{"only name or regexp", providers.Permanent, "the router does not take both"},
+	{"interrupted", providers.Transient, "the router is busy"},
+	{"timeout", providers.Transient, "the router is busy"},
 }
 
-// refusal gives a router's refusal its class and its meaning. What is not known
-// may work next time.
+// refusal gives a router's refusal its class and its meaning. One that is not known
+// (its memory is full) is of this request, and may pass.
 func (p *Provider) refusal(trap *trapError) error {
 	message := strings.ToLower(trap.message)
 	for _, r := range refusals {
@@ -147,7 +149,7 @@ func (p *Provider) refusal(trap *trapError) error {
 		}
 		return &providers.Error{Class: r.class, Err: fmt.Errorf("%s: %w", means, trap)}
 	}
-	return trap
+	return &providers.Error{Class: providers.Declined, Err: trap}
 }
 
 // explain gives an error of a request its class, and says where it was.

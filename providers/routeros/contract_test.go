@@ -271,6 +271,23 @@ func (s *stand) meddle(t *testing.T, f contract.Fault, q routersim.Request, befo
 	return routersim.Answered
 }
 
+func (s *stand) Shun(_ *testing.T, name string) {
+	faults := s.calm
+	faults.Each = func(q routersim.Request) routersim.Fate {
+		of := q.Args["name"]
+		for _, rec := range s.r.Records() {
+			if rec.ID == q.Args[".id"] {
+				of = rec.Fields["name"]
+			}
+		}
+		if q.Writes && of == name {
+			return routersim.Refused
+		}
+		return routersim.Answered
+	}
+	s.r.SetFaults(faults)
+}
+
 func (s *stand) Mend(*testing.T) { s.r.SetFaults(s.calm) }
 
 func (s *stand) Writes() int {

@@ -4,7 +4,9 @@
 package chat
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +14,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -86,7 +89,7 @@ func (s *Service) Send(ctx context.Context, m *alert.Message, log alert.Dialogue
 			if len(text) > maxText {
 				text = append(text[:maxText], '…')
 			}
-			err = service.Send(m.Title()+"\n"+string(text), &types.Params{})
+			err = service.Send(tame(m.Title()+"\n"+string(text)), &types.Params{})
 		}
 		done <- err
 	}()
@@ -164,16 +167,41 @@ func (c *client) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	body, wait := io.LimitReader(res.Body, maxAnswer), time.Duration(0)
+	if res.StatusCode == http.StatusTooManyRequests {
+		data, err := io.ReadAll(body)
+		if err != nil {
+			return nil, errors.Join(err, res.Body.Close())
+		}
+		wait, body = asked(res.Header.Get("Retry-After"), data), bytes.NewReader(data)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.wait = wait
 	c.lines = append(c.lines, "> "+req.Method+" "+req.URL.Host, "< "+res.Status)
-	if res.StatusCode == http.StatusTooManyRequests {
-		if d, err := time.ParseDuration(res.Header.Get("Retry-After") + "s"); err == nil {
-			c.wait = d
-		}
-	}
-	res.Body = &limited{io.LimitReader(res.Body, maxAnswer), res.Body}
+	res.Body = &limited{body, res.Body}
 	return res, nil
+}
+
+// asked is how long a service asks to be left alone: in seconds by a header, or as
+// Telegram, Discord and Matrix say it in the answer.
+func asked(header string, body []byte) time.Duration {
+	var said struct {
+		Parameters struct {
+			Seconds float64 `json:"retry_after"`
+		} `json:"parameters"`
+		Seconds      float64 `json:"retry_after"`
+		Milliseconds float64 `json:"retry_after_ms"`
+	}
+	seconds, err := strconv.ParseFloat(header, 64)
+	if err != nil && json.Unmarshal(body, &said) == nil {
+		seconds = max(said.Parameters.Seconds, said.Seconds, said.Milliseconds/1000)
+	}
+	if !(seconds > 0) { // no number too
+		return 0
+	}
+	const day = 24 * 60 * 60
+	return time.Duration(min(seconds, day) * float64(time.Second))
 }
 
 type limited struct {

@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -89,6 +90,67 @@ func TestWhatATelephoneShows(t *testing.T) {
 		if !strings.Contains(string(page), "\n```text\n"+body.Message+"\n```\n") {
 			t.Errorf("docs/alerts.md has not\n%s", body.Message)
 		}
+	}
+}
+
+// A text that a node, a certificate or an operator has brought in would call all
+// members of a chat, or show a link under another name.
+func TestTextsSteerNoChat(t *testing.T) {
+	var body struct{ Message string }
+	s := service(t, "gotify://%s/"+token+"?disabletls=yes", func(w http.ResponseWriter, r *http.Request) {
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		_, _ = io.WriteString(w, `{"id": 1}`)
+	})
+	m := alert.Sample(alert.Firing, noon)
+	m.Subject = "@everyone"
+	m.What = []string{"x @channel (@here) <!channel> <@U1> <http://evil.example|Resolved> [Resolved](http://evil.example) @**all**", "ops@example.com, 3 < 4"}
+	if err := s.Send(t.Context(), &m, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"@everyone", "@channel", "@here", "<!", "<@", "<h", "](", "@**"} {
+		if strings.Contains(body.Message, bad) {
+			t.Errorf("%q goes through: %s", bad, body.Message)
+		}
+	}
+	for _, good := range []string{"@\u200beveryone", "<\u200bhttp://evil.example|Resolved>", "ops@example.com"} {
+		if !strings.Contains(body.Message, good) {
+			t.Errorf("%q is missing: %s", good, body.Message)
+		}
+	}
+}
+
+// A service that asks for time would be asked again too soon, and shut us out.
+func TestServicesThatAskForTime(t *testing.T) {
+	for name, tt := range map[string]struct {
+		header, body string
+		want         time.Duration
+	}{
+		"a header":        {"90", "{}", 90 * time.Second},
+		"Telegram":        {"", `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 35","parameters":{"retry_after":35}}`, 35 * time.Second},
+		"Discord":         {"", `{"message":"You are being rate limited.","retry_after":64.5,"global":false}`, 64500 * time.Millisecond},
+		"Matrix":          {"", `{"errcode":"M_LIMIT_EXCEEDED","error":"Too many requests","retry_after_ms":2000}`, 2 * time.Second},
+		"nothing":         {"", "too fast", 0},
+		"nonsense":        {"soon", `{"retry_after":-1}`, 0},
+		"no number":       {"NaN", "", 0},
+		"more than a day": {"1e300", "", 24 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := service(t, "gotify://%s/"+token+"?disabletls=yes", func(w http.ResponseWriter, _ *http.Request) {
+				if tt.header != "" {
+					w.Header().Set("Retry-After", tt.header)
+				}
+				w.WriteHeader(http.StatusTooManyRequests)
+				_, _ = io.WriteString(w, tt.body)
+			})
+			m := alert.Sample(alert.Firing, noon)
+			err := s.Send(t.Context(), &m, nil)
+			var r *alert.RefusedError
+			if !errors.As(err, &r) || r.After != tt.want || r.Message {
+				t.Errorf("%+v, want %s: %v", r, tt.want, err)
+			}
+		})
 	}
 }
 
