@@ -171,6 +171,7 @@ func TestC5At(t *testing.T) {
 		{"at its end", "30 11 * * *", time.Hour, false, time.Date(2026, 3, 2, 11, 30, 0, 0, time.UTC)},
 		{"two that touch are one", "0 12,13 * * *", time.Hour, true, time.Date(2026, 3, 1, 14, 0, 0, 0, time.UTC)},
 		{"two that overlap are one", "0,20 12 * * *", time.Hour, true, at.Add(50 * time.Minute)},
+		{"the 29th of February, in two years", "0 12 29 2 *", time.Hour, false, time.Date(2028, 2, 29, 12, 0, 0, 0, time.UTC)},
 		{"a date that never comes", "0 12 30 2 *", time.Hour, false, time.Time{}},
 	}
 	for _, tt := range tests {
