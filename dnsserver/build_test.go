@@ -30,6 +30,7 @@ func TestConfigFaults(t *testing.T) {
 		{"outside", add("www.example.org. 60 IN A 10.0.0.1\n"), "zone example.lan.: record www.example.org. A lies outside the zone"},
 		{"outside by a label's end", add("xexample.lan. 60 IN A 10.0.0.1\n"), "zone example.lan.: record xexample.lan. A lies outside the zone"},
 		{"class", add("mail.example.lan. 60 CH TXT x\n"), "zone example.lan.: record mail.example.lan. TXT is not of class IN"},
+		{"TTL", add("mail.example.lan. 2147483648 IN TXT x\n"), "zone example.lan.: record mail.example.lan. TXT has a TTL of 2147483648, which is over 2147483647 seconds"},
 		{"CNAME and other data", add("alias.example.lan. 60 IN A 10.0.0.1\n"), "zone example.lan.: alias.example.lan. has a CNAME and other records: remove one or the other"},
 		{"two CNAMEs", add("alias.example.lan. 60 IN CNAME www.example.lan.\n"), "zone example.lan.: alias.example.lan. has more than one CNAME"},
 		{"two DNAMEs", add("moved.example.lan. 60 IN DNAME www.example.lan.\n"), "zone example.lan.: moved.example.lan. has more than one DNAME"},
