@@ -63,9 +63,10 @@ STATES ?= 300000
 SOAK   ?= 30m
 
 .PHONY: soak
-soak: ## hours: DAYS simulated days, STATES of the rules explored, 500 kills of the store, SOAK of faults in real networks (takes root), planted bugs
+soak: ## hours: DAYS simulated days, STATES of the rules explored, 500 kills of the store, 1,000 reloads under load, SOAK of faults in real networks (takes root), planted bugs
 	DNSTEER_KILLS=500 go test -count=1 -timeout 0 -v -run '^TestKills$$' ./internal/store
 	DNSTEER_DAYS=$(DAYS) CGO_ENABLED=0 go test -count=1 -timeout 0 -v -run '^TestDays$$' ./internal/simulation
+	DNSTEER_RELOADS=1000 DNSTEER_RATE=20000 DNSTEER_CLIENTS=32 CGO_ENABLED=0 go test -count=1 -timeout 0 -v -run '^TestReloadsUnderLoad$$' ./internal/app
 	DNSTEER_STATES=$(STATES) CGO_ENABLED=0 go test -count=1 -timeout 0 -v -run '^TestEveryState$$' ./sites
 	DNSTEER_SOAK=$(SOAK) CGO_ENABLED=0 go test -count=1 -timeout 0 -v -run '^TestSoak$$' ./internal/realnet
 	@$(MAKE) mutants

@@ -148,6 +148,9 @@ func TestTruncation(t *testing.T) {
 	for i := range 4 {
 		fmt.Fprintf(&b, "middle.example.lan. 30 IN TXT \"%d%s\"\n", i, strings.Repeat("y", 200))
 	}
+	for i := range 6 { // 1,327 octets with EDNS
+		fmt.Fprintf(&b, "over.example.lan. 30 IN TXT \"%d%s\"\n", i, strings.Repeat("z", 200))
+	}
 	cfg.Zones[0].Records = append(cfg.Zones[0].Records, records(t, b.String())...)
 	s := newServer(t, cfg)
 	tests := []struct {
@@ -162,6 +165,7 @@ func TestTruncation(t *testing.T) {
 		{"EDNS below 512 counts as 512", ask("middle.example.lan.", dns.TypeTXT, 0), false, true, 0, 512},
 		{"EDNS 1232", ask("middle.example.lan.", dns.TypeTXT, 1232), false, false, 4, 1232},
 		{"EDNS above 1232 counts as 1232", ask("big.example.lan.", dns.TypeTXT, 65535), false, true, 0, 1232},
+		{"a little more than 1232", ask("over.example.lan.", dns.TypeTXT, 4096), false, true, 0, 1232},
 		{"TCP", ask("big.example.lan.", dns.TypeTXT), true, false, 40, 65535},
 	}
 	for _, tt := range tests {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +100,8 @@ func (d *draft) add(rr dns.RR) error {
 		return fmt.Errorf("record %s %s lies outside the zone", h.Name, typeName(h.Rrtype))
 	case h.Class != dns.ClassINET:
 		return fmt.Errorf("record %s %s is not of class IN", h.Name, typeName(h.Rrtype))
+	case h.Ttl > math.MaxInt32: // caches take it for 0 (RFC 2181 section 8)
+		return fmt.Errorf("record %s %s has a TTL of %d, which is over %d seconds", h.Name, typeName(h.Rrtype), h.Ttl, math.MaxInt32)
 	case isMeta(h.Rrtype) || h.Rrtype == 0:
 		return fmt.Errorf("record %s: %s is no type of data", h.Name, typeName(h.Rrtype))
 	}

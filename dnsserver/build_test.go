@@ -30,6 +30,7 @@ func TestConfigFaults(t *testing.T) {
 		{"outside", add("www.example.org. 60 IN A 10.0.0.1\n"), "zone example.lan.: record www.example.org. A lies outside the zone"},
 		{"outside by a label's end", add("xexample.lan. 60 IN A 10.0.0.1\n"), "zone example.lan.: record xexample.lan. A lies outside the zone"},
 		{"class", add("mail.example.lan. 60 CH TXT x\n"), "zone example.lan.: record mail.example.lan. TXT is not of class IN"},
+		{"TTL", add("mail.example.lan. 2147483648 IN TXT x\n"), "zone example.lan.: record mail.example.lan. TXT has a TTL of 2147483648, which is over 2147483647 seconds"},
 		{"CNAME and other data", add("alias.example.lan. 60 IN A 10.0.0.1\n"), "zone example.lan.: alias.example.lan. has a CNAME and other records: remove one or the other"},
 		{"two CNAMEs", add("alias.example.lan. 60 IN CNAME www.example.lan.\n"), "zone example.lan.: alias.example.lan. has more than one CNAME"},
 		{"two DNAMEs", add("moved.example.lan. 60 IN DNAME www.example.lan.\n"), "zone example.lan.: moved.example.lan. has more than one DNAME"},
@@ -109,6 +110,9 @@ func TestSerials(t *testing.T) {
 			{"by the clock where services move records", nil, 1_700_000_000, 1_700_000_000},
 			{"above the stored one", map[string]uint32{"example.lan": 1_800_000_000}, 1_700_000_000, 1_800_000_001},
 			{"by the clock above the stored one", map[string]uint32{"example.lan": 1_600_000_000}, 1_700_000_000, 1_700_000_000},
+			{"a clock that begins anew", map[string]uint32{"example.lan": 1_700_000_000}, 0, 1_700_000_001},
+			{"a state from before what was served", map[string]uint32{"example.lan": 1_699_990_000}, 1_700_000_000, 1_700_000_000},
+			{"a clock that was ahead when it was stored", map[string]uint32{"example.lan": 1_900_000_000}, 1_700_000_000, 1_900_000_001},
 			{"round the corner (RFC 1982)", map[string]uint32{"example.lan": 4_294_967_295}, 1_700_000_000, 1_700_000_000},
 			{"round the corner, as written", map[string]uint32{"example.lan": 4_294_967_295}, 3_000_000_000, 7},
 		}
@@ -127,7 +131,11 @@ func TestSerials(t *testing.T) {
 	})
 
 	t.Run("changes", func(t *testing.T) {
-		s := newServer(t, lanConfig(t))
+		now := time.Unix(1_700_000_000, 0)
+		s, err := New(lanConfig(t), Options{Now: func() time.Time { return now }})
+		if err != nil {
+			t.Fatal(err)
+		}
 		before := serial(s)
 		step := func(what string, grows uint32, do func()) {
 			t.Helper()
@@ -159,6 +167,16 @@ func TestSerials(t *testing.T) {
 		step("a host", 1, func() {
 			c := lanConfig(t)
 			c.Services[0].Hosts = append(c.Services[0].Hosts, "other.example.lan")
+			reload(t, s, c)
+		})
+		step("a clock that begins anew", 1, func() {
+			now = time.Unix(0, 0)
+			s.SetAnswer("berlin", "default", answer("10.1.0.13"))
+		})
+		step("a reload under a clock that is ahead", 1, func() {
+			now = time.Unix(4_000_000_000, 0)
+			c := lanConfig(t)
+			c.Services[0].Hosts = append(c.Services[0].Hosts, "later.example.lan")
 			reload(t, s, c)
 		})
 		// Twice a change: the zone as it was, and gone for a while.

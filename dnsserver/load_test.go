@@ -163,14 +163,16 @@ func TestIdleConnectionsHoldNobodyUp(t *testing.T) {
 	}
 }
 
-// If this fails, a flood of questions makes the server answer those of seconds ago
-// when it is over, in place of those of now, or ends it.
+// If this fails, a flood of questions, of made-up names too, makes the server answer
+// those of seconds ago when it is over, in place of those of now, or fills its memory,
+// or ends it.
 func TestFloodLeavesNoQueue(t *testing.T) {
 	const senders, packets = 3, 60_000 // each; what two workers take is much less
 	s := manyServer(t, signedConfig(t))
 	addr := serving(t, s, "127.0.0.1:0")[0]
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
+	before := heap()
 	var flood sync.WaitGroup
 	var lost atomic.Uint64
 	for i := range senders {
@@ -179,10 +181,17 @@ func TestFloodLeavesNoQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		msgs := [][]byte{ask("app.example.lan.", dns.TypeA, 1232), askSigned("app.example.lan.", dns.TypeA, false), askSigned("mail.example.lan.", dns.TypeMX, false)}
+		msgs := [][]byte{
+			ask("app.example.lan.", dns.TypeA, 1232), askSigned("app.example.lan.", dns.TypeA, false), askSigned("mail.example.lan.", dns.TypeMX, false),
+			ask("00000000.example.lan.", dns.TypeA, 1232), askSigned("00000000.apps.example.lan.", dns.TypeMX, false),
+		}
 		flood.Go(func() {
 			for n := range packets {
-				if _, err := conn.Write(msgs[(n+i)%len(msgs)]); err != nil {
+				msg := msgs[(n+i)%len(msgs)]
+				if msg[headerLen] == 8 { // a name that nobody asked for before
+					copy(msg[headerLen+1:], fmt.Sprintf("%08x", i<<24|n))
+				}
+				if _, err := conn.Write(msg); err != nil {
 					lost.Add(1)
 				}
 			}
@@ -228,5 +237,16 @@ func TestFloodLeavesNoQueue(t *testing.T) {
 	if st.Panics > 0 || st.Queries == 0 {
 		t.Errorf("counts %+v", st)
 	}
+	if kept := heap() - before; kept > 4<<20 {
+		t.Errorf("it holds %d octets more than before", kept)
+	}
 	t.Logf("%d of %d packets were answered, and %d questions beside them", st.Queries, senders*packets, during)
+}
+
+// heap is how many octets are held.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

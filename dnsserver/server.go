@@ -61,6 +61,7 @@ type Server struct {
 	tcpCounts *counters
 	strangers strangers
 	panicLog  atomic.Int64 // when a panic was last told, Unix seconds
+	panicAt   atomic.Int64 // when the last one was; 0 for never
 	turn      atomic.Uint32
 	idle      sync.Pool // of workers for Query
 	answers   sync.Pool // of buffers for TCP
@@ -231,8 +232,8 @@ func (w *worker) admit(msg []byte, tcp bool) (reason, bool) {
 	return 0, true
 }
 
-// panicsApart is how many seconds lie between two panics that are told.
-const panicsApart = 60
+// toldApart is how many seconds lie between two faults of one kind that are logged.
+const toldApart = 60
 
 // contain keeps a fault in the handling of one message from ending the others:
 // it is counted, told, and answered with SERVFAIL.
@@ -242,15 +243,23 @@ func (w *worker) contain(dst, msg []byte, n *int) {
 		return
 	}
 	w.count.panics.Add(1)
+	s := w.server
+	now := s.now().Unix()
+	s.panicAt.Store(now)
+	if nowAndThen(&s.panicLog, now) {
+		s.log.Error("answering a query failed; it was answered with SERVFAIL", "fault", fmt.Sprint(v), "stack", string(debug.Stack()))
+	}
 	if len(msg) < headerLen {
 		*n = 0
 		return
 	}
 	w.q.end, w.q.edns, w.q.asks = 0, false, false
 	*n = w.errorReply(dst, msg, dns.RcodeServerFailure, false)
-	s := w.server
-	now, last := s.now().Unix(), s.panicLog.Load()
-	if now-last >= panicsApart && s.panicLog.CompareAndSwap(last, now) {
-		s.log.Error("answering a query failed; it was answered with SERVFAIL", "fault", fmt.Sprint(v), "stack", string(debug.Stack()))
-	}
+}
+
+// nowAndThen says whether something is to be told again, and notes that it was: for
+// the first of those who ask at once, and after a clock that was set back.
+func nowAndThen(told *atomic.Int64, now int64) bool {
+	last := told.Load()
+	return (now-last >= toldApart || now < last) && told.CompareAndSwap(last, now)
 }

@@ -51,8 +51,7 @@ func (s *Server) signTime() int64 {
 
 // cannotSign tells that an answer could not be signed, now and then.
 func (s *Server) cannotSign(err error) {
-	now, last := s.now().Unix(), s.signing.told.Load()
-	if now-last >= panicsApart && s.signing.told.CompareAndSwap(last, now) {
+	if nowAndThen(&s.signing.told, s.now().Unix()) {
 		s.log.Error("an answer cannot be signed; it was answered with SERVFAIL", "error", err)
 	}
 }

@@ -3,6 +3,7 @@ package dnsserver
 import (
 	"net/netip"
 	"sync/atomic"
+	"time"
 
 	"github.com/miekg/dns"
 )
@@ -69,6 +70,8 @@ type Stats struct {
 	// says less than [Options.Earliest].
 	Signed      []SignedZone
 	ClockBehind bool
+	// PanicAt is when the last of [Transport.Panics] was; the zero time if there was none.
+	PanicAt time.Time
 }
 
 // TransferStats counts requests for zones.
@@ -121,6 +124,9 @@ func (s *Server) Stats() Stats {
 	st.Strangers = s.strangers.top()
 	st.Secondaries = s.notify.list()
 	st.Signed, st.ClockBehind = s.signedZones(), s.signing.behind.Load()
+	if at := s.panicAt.Load(); at != 0 {
+		st.PanicAt = time.Unix(at, 0).UTC()
+	}
 	t := &s.transfer
 	st.Transfers = TransferStats{t.full.Load(), t.incremental.Load(), t.failed.Load(), t.refused.Load()}
 	return st

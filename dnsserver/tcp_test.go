@@ -178,21 +178,25 @@ func TestClientThatDoesNotRead(t *testing.T) {
 func TestConnectionsMakePlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bubbleServer(t)
+		// One that has been idle for longer than all of a client that opens too many.
+		other := dial(s, "10.1.0.2")
+		time.Sleep(time.Millisecond)
 		var mine []net.Conn
 		for range maxStreamsPerClient + 1 {
 			mine = append(mine, dial(s, "10.1.0.1"))
 			time.Sleep(time.Millisecond)
 		}
-		other := dial(s, "10.1.0.2")
 		synctest.Wait()
 		if d := closedAfter(mine[0]); d != 0 {
 			t.Errorf("the longest idle one was closed after %s", d)
 		}
-		if _, err := mine[1].Write(framed(ask("mail.example.lan.", dns.TypeA))); err != nil {
-			t.Errorf("the next one: %v", err)
-		}
-		if m, err := readFrame(mine[1]); err != nil || len(m.Answer) != 1 {
-			t.Errorf("the next one: %v, %v", m, err)
+		for name, c := range map[string]net.Conn{"the next one": mine[1], "another client's": other} {
+			if _, err := c.Write(framed(ask("mail.example.lan.", dns.TypeA))); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if m, err := readFrame(c); err != nil || len(m.Answer) != 1 {
+				t.Errorf("%s: %v, %v", name, m, err)
+			}
 		}
 		st := s.Stats()
 		if st.Connections != maxStreamsPerClient+1 || st.Evicted != 1 {

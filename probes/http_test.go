@@ -71,6 +71,17 @@ func misbehaving() http.Handler {
 	})
 	page("/loop", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/loop", 302) })
 	page("/once", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/ok", 302) })
+	page("/twice", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/once", 302) })
+	page("/far", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, strings.Repeat("x", 64<<10-len("all is well"))+"all is well")
+	})
+	page("/farther", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, strings.Repeat("x", 64<<10-len("all is well")+1)+"all is well")
+	})
+	page("/login", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "please log in") })
+	page("/to-login", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://portal.example.net/login", 302)
+	})
 	page("/cookie", func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "seen", Value: "1"})
 		http.Redirect(w, r, "/needs-cookie", 302)
@@ -120,6 +131,11 @@ func TestHTTP(t *testing.T) {
 		{"slow body that does not matter", HTTP{URL: "/slow"}, soon, want{sites.Up, ""}},
 		{"body that is not at its end", HTTP{URL: "/early", Body: well}, soon, want{sites.Up, ""}},
 		{"endless body", HTTP{URL: "/endless", Body: well}, soon, want{sites.Down, CauseBody}},
+		{"text at the end of what is read", HTTP{URL: "/far", Body: well}, soon, want{sites.Up, ""}},
+		{"text behind it", HTTP{URL: "/farther", Body: well}, soon, want{sites.Down, CauseBody}},
+		{"the page of a portal", HTTP{URL: "/login", Body: well}, soon, want{sites.Down, CauseBody}},
+		{"a redirect to a portal", HTTP{URL: "/to-login", Status: []StatusRange{{200, 299}}, Body: well}, soon, want{sites.Down, CauseStatus}},
+		{"a redirect to a portal, followed", HTTP{URL: "/to-login", Redirects: 3, Body: well}, soon, want{sites.Down, CauseRedirect}},
 		{"gzip", HTTP{URL: "/gzip", Body: well}, soon, want{sites.Up, ""}},
 		{"gzip bomb", HTTP{URL: "/bomb", Body: well}, soon, want{sites.Down, CauseBody}},
 		{"too many headers", HTTP{URL: "/headers"}, soon, want{sites.Down, CauseProtocol}},
@@ -127,6 +143,8 @@ func TestHTTP(t *testing.T) {
 		{"redirect not followed, not expected", HTTP{URL: "/once", Status: []StatusRange{{200, 299}}}, soon, want{sites.Down, CauseStatus}},
 		{"redirect", HTTP{URL: "/once", Redirects: 1, Body: well}, soon, want{sites.Up, ""}},
 		{"redirect with the host named", HTTP{URL: "/absolute", Redirects: 1, Body: well}, soon, want{sites.Up, ""}},
+		{"as many redirects as may be", HTTP{URL: "/twice", Redirects: 2, Body: well}, soon, want{sites.Up, ""}},
+		{"one more than may be", HTTP{URL: "/twice", Redirects: 1}, soon, want{sites.Down, CauseRedirect}},
 		{"redirect loop", HTTP{URL: "/loop", Redirects: 3}, soon, want{sites.Down, CauseRedirect}},
 		{"redirect to another host", HTTP{URL: "/away", Redirects: 3}, soon, want{sites.Down, CauseRedirect}},
 		{"redirect to another protocol", HTTP{URL: "/ftp", Redirects: 3}, soon, want{sites.Down, CauseRedirect}},

@@ -46,6 +46,18 @@ func TestA10Brake(t *testing.T) {
 				node_offline hamburg/a
 				node_offline hamburg/b`,
 		}, {
+			name: "people are told what they have in common",
+			cfg:  braked,
+			in: `60s down berlin/a
+				60s down hamburg/a
+				60s down hamburg/b
+				2m texts`,
+			want: `3 of 4 nodes in 2 sites began to fail within 1m of each other while their sites' resolvers answer: the likeliest cause is the prober itself (a firewall rule, a wrong path, a certificate, a clock). Pools in which no node passes its probes are left alone. ` + "`dnsteer release`" + ` ends that.
+				berlin/a has not answered for 30s (connection refused); the resolver 10.1.0.1 answers.
+				berlin/a was taken out of DNS: it has not answered for 30s (threshold 30s) (connection refused), while the resolver 10.1.0.1 answers.
+				hamburg/a has not answered for 30s (connection refused); the resolver 10.2.0.1 answers.
+				hamburg/b has not answered for 30s (connection refused); the resolver 10.2.0.1 answers.`,
+		}, {
 			name: "off: nothing is held",
 			in: allFail + `2m see berlin, hamburg
 				2m events`,

@@ -185,6 +185,22 @@ func TestO3Resolvers(t *testing.T) {
 			want: `berlin cannot be seen since 12:01:13 UTC: its resolver gives wrong answers, and none of its nodes answers (answers 198.51.100.7, which is none of the expected addresses). Its DNS is left alone: our own line is the likeliest cause.`,
 		},
 		{
+			name: "a portal that answers for everything: the controller is cut off, and nothing moves",
+			in: `60s wrong berlin resolver 10.1.0.1
+				60s wrong hamburg resolver 10.2.0.1
+				60s down berlin/a
+				60s down berlin/b
+				60s down hamburg/a
+				60s down hamburg/b
+				2h see berlin, hamburg, berlin/a, hamburg/a
+				2h events`,
+			want: `berlin=own 10.1.0.11, 10.1.0.12
+				hamburg=own 10.2.0.11
+				berlin/a=failing
+				hamburg/a=failing
+				controller_isolated`,
+		},
+		{
 			name: "and where the nodes are back, nobody is told that they are not",
 			in: `60s down berlin
 				60s down hamburg

@@ -149,6 +149,45 @@ func oneWindowANight(t *testing.T, loc *time.Location, clock string) {
 	}
 }
 
+// A window at a time that is there twice opens at the first of them, and one at a time
+// that is left out when the clocks go on: another moment than the operator reads in
+// any calendar would be a surprise at night.
+func TestC5MomentOfTheChange(t *testing.T) {
+	tests := []struct{ zone, schedule, day, opens string }{
+		{"Europe/Berlin", "30 2 * * *", "2026-10-25", "2026-10-25T00:30:00Z"},
+		{"Europe/Berlin", "30 2 * * *", "2026-03-29", "2026-03-29T01:00:00Z"},
+		{"America/New_York", "30 1 * * *", "2026-11-01", "2026-11-01T05:30:00Z"},
+		{"America/New_York", "30 2 * * *", "2026-03-08", "2026-03-08T07:00:00Z"},
+		{"Australia/Lord_Howe", "45 1 * * *", "2026-04-05", "2026-04-04T14:45:00Z"},
+		{"Australia/Lord_Howe", "15 2 * * *", "2026-10-04", "2026-10-03T15:30:00Z"},
+		{"UTC", "30 2 * * *", "2028-02-29", "2028-02-29T02:30:00Z"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.zone+" on "+tt.day, func(t *testing.T) {
+			loc, err := time.LoadLocation(tt.zone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			midnight, err := time.ParseInLocation(time.DateOnly, tt.day, loc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := Window{Schedule: cronSchedule(tt.schedule), Duration: 10 * time.Minute, Location: loc}
+			open, opens := w.At(midnight)
+			if got := opens.UTC().Format(time.RFC3339); open || got != tt.opens {
+				t.Errorf("open %v, then at %s, want %s", open, got, tt.opens)
+			}
+			_, closes := w.At(opens)
+			if next := closes.Sub(opens); next != w.Duration {
+				t.Errorf("it lasts %s", next)
+			}
+			if _, again := w.At(closes); again.In(loc).Day() == midnight.Day() {
+				t.Errorf("it opens again at %s", again)
+			}
+		})
+	}
+}
+
 // skipped says whether the local time h:m is left out on the day of t.
 func skipped(loc *time.Location, t time.Time, h, m int) bool {
 	x := time.Date(t.Year(), t.Month(), t.Day(), h, m, 0, 0, loc)
@@ -171,6 +210,7 @@ func TestC5At(t *testing.T) {
 		{"at its end", "30 11 * * *", time.Hour, false, time.Date(2026, 3, 2, 11, 30, 0, 0, time.UTC)},
 		{"two that touch are one", "0 12,13 * * *", time.Hour, true, time.Date(2026, 3, 1, 14, 0, 0, 0, time.UTC)},
 		{"two that overlap are one", "0,20 12 * * *", time.Hour, true, at.Add(50 * time.Minute)},
+		{"the 29th of February, in two years", "0 12 29 2 *", time.Hour, false, time.Date(2028, 2, 29, 12, 0, 0, 0, time.UTC)},
 		{"a date that never comes", "0 12 30 2 *", time.Hour, false, time.Time{}},
 	}
 	for _, tt := range tests {

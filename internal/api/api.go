@@ -128,6 +128,10 @@ type DNSStatus struct {
 	// ClockBehind says that the clock cannot be right, so that validators may refuse
 	// what is signed.
 	ClockBehind bool `json:"clock_behind,omitempty"`
+	// Panics counts the messages that met a fault of dnsteer itself since the start;
+	// each was answered with SERVFAIL, the last at PanicAt.
+	Panics  uint64    `json:"panics,omitempty"`
+	PanicAt time.Time `json:"panic_at,omitzero"`
 }
 
 // HTTPStatus is about the listener of the API, the metrics and the pages.

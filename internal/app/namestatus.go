@@ -2,10 +2,12 @@ package app
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/dnsteer/dnsteer/dnsserver"
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/keyfile"
+	"github.com/dnsteer/dnsteer/internal/plural"
 )
 
 // namesStatus tells of zones that are signed and of secondaries.
@@ -23,6 +25,7 @@ func namesStatus(st *api.DNSStatus, stats *dnsserver.Stats) {
 		})
 	}
 	st.ClockBehind = stats.ClockBehind
+	st.Panics, st.PanicAt = stats.UDP.Panics+stats.TCP.Panics, stats.PanicAt
 }
 
 // absent tells of addresses that nobody can ask at.
@@ -42,6 +45,10 @@ func namesProblems(st *api.DNSStatus) (list []string) {
 	}
 	if st.ClockBehind {
 		list = append(list, "The clock is wrong: it says less than what has passed for sure. Signed answers are made as of then, and validators may refuse them until it is set.")
+	}
+	if st.Panics > 0 {
+		list = append(list, fmt.Sprintf("For a fault of dnsteer itself %s got SERVFAIL since the start, the last at %s; all others are answered. The log says where the fault is.",
+			plural.Of(st.Panics, "DNS question"), st.PanicAt.UTC().Format(time.DateTime+" UTC")))
 	}
 	for _, s := range st.Secondaries {
 		if s.Fault != "" {

@@ -58,6 +58,7 @@ func (b *builder) dns() {
 			d.Services = append(d.Services, s)
 		}
 	}
+	b.doubtDenials(k, tables)
 	b.cfg.DNS = d
 }
 

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,32 +54,4 @@ func (b *builder) doubtQuarantine(k *siteKeys, n *nodeKeys, s *sites.Site, node 
 	case least > q.Within:
 		b.warn(keys.Within.At, "the quarantine of node %s/%s hardly ever begins: %d outages with a grace of %s and a threshold of %s between them take %s, expected at least that", s.Name, node.Name, q.Outages, formatDuration(node.Grace), formatDuration(node.Threshold), formatDuration(least))
 	}
-}
-
-// doubtWindows warns of maintenance windows that are always left out (C4, C5).
-func (b *builder) doubtWindows(k *siteKeys, s *sites.Site) {
-	if s.EmergencySite != "" {
-		return
-	}
-	for i := range s.Windows {
-		for _, p := range s.Pools {
-			if empties(&s.Windows[i], p) {
-				b.warn(k.Maintenance[i].At, "the window is always left out: it takes every node of the pool %s/%s, and the site has no emergency site that could step in", s.Name, p.Name)
-				break
-			}
-		}
-	}
-}
-
-// empties says whether a window takes every node of a pool.
-func empties(w *sites.Window, p sites.Pool) bool {
-	if w.Nodes == nil {
-		return true
-	}
-	for _, n := range p.Nodes {
-		if !slices.Contains(w.Nodes, n) {
-			return false
-		}
-	}
-	return true
 }

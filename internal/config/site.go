@@ -2,8 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -158,22 +156,4 @@ func (b *builder) window(k *siteKeys, w *windowKeys, nodeAt map[string]int) site
 		b.warn(w.Duration.At, "the window lasts %s and begins again after %s: it does not end between the two", formatDuration(out.Duration), formatDuration(gap))
 	}
 	return out
-}
-
-// shortestGap is the least time between the next beginnings of a window.
-func shortestGap(s sites.Schedule) time.Duration {
-	var gaps []time.Duration
-	t := s.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	for range 60 {
-		next := s.Next(t)
-		if next.IsZero() {
-			break
-		}
-		gaps = append(gaps, next.Sub(t))
-		t = next
-	}
-	if len(gaps) == 0 {
-		return sites.Forever
-	}
-	return slices.Min(gaps)
 }

@@ -3,8 +3,11 @@ package config
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/dnsteer/dnsteer/sites"
 )
 
 // Timers of an SOA record that is made from a zone's keys, in seconds, and the
@@ -150,6 +153,44 @@ func (b *builder) apex(k *zoneKeys, t *zoneTable) {
 			Refresh: soaRefresh, Retry: soaRetry, Expire: soaExpire, Minttl: soaNegative,
 		}, k.Hostmaster.At})
 	}
+}
+
+// doubtDenials warns of zones whose SOA record lets resolvers keep for long that a
+// service has nothing, where that happens in an outage (RFC 2308 section 5). The
+// built-in server says a minute at most, but a resolver may have the record from
+// another answer, and a secondary goes by the record alone.
+func (b *builder) doubtDenials(k *dnsKeys, tables []*zoneTable) {
+	warned := map[int]bool{}
+	for i := range b.cfg.Sites.Services {
+		s := &b.cfg.Sites.Services[i]
+		for _, host := range s.Hosts {
+			z := zoneOf(host, k.Zones)
+			if z < 0 || warned[z] || !b.vanishes(s) {
+				continue
+			}
+			r := tables[z].find(tables[z].name, dns.TypeSOA)
+			if r == nil {
+				continue
+			}
+			soa, ok := r.rr.(*dns.SOA)
+			if kept := time.Duration(min(soa.Minttl, soa.Hdr.Ttl)) * time.Second; ok && kept > soaNegative*time.Second {
+				warned[z] = true
+				b.warn(r.at, "resolvers and secondaries may keep for %s that %s has no address, which \"on_empty: remove\" lets happen: give the SOA record a minimum (its last number) of %d", formatDuration(kept), host, soaNegative)
+			}
+		}
+	}
+}
+
+// vanishes says whether a service has no address when nothing of a site is left.
+func (b *builder) vanishes(s *sites.Service) bool {
+	for _, name := range s.Sites {
+		for _, p := range b.cfg.Sites.Sites[b.siteAt[name]].Pools {
+			if p.Name == s.Pool && p.OnEmpty == sites.OnEmptyRemove {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // hold refuses record sets that no server could answer from.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -85,6 +86,8 @@ func (b *builder) zoneRecord(rr dns.RR, at Pos, t *zoneTable) {
 		b.fault(at, "found the class %s, expected IN", dns.ClassToString[h.Class])
 	case !inside(trimDot(h.Name), t.name):
 		b.fault(at, "the record of %q lies outside the zone %s", trimDot(h.Name), t.name)
+	case h.Ttl > math.MaxInt32:
+		b.fault(at, "found the TTL %d, expected at most %d seconds (RFC 2181 section 8)", h.Ttl, math.MaxInt32)
 	case isQuestionType(h.Rrtype):
 		b.fault(at, "found the type %s, which is none of zone data", dns.TypeToString[h.Rrtype])
 	case !t.add(record{rr, at}):

@@ -30,6 +30,7 @@ type world struct {
 	down, unknown, failing map[string]bool // of "site/node", and of "site/node probe"
 	silent                 map[string]bool // of "site witness"
 	cut                    map[string]bool // of sites
+	loss                   int             // of a thousand probes, by chance
 	work                   map[string]int  // of "site/node": none is known, quiet, busy
 
 	pending []pending
@@ -202,6 +203,9 @@ func (w *world) launch(run probes.Run) {
 		default:
 			p.at += time.Duration(fate >> 32 % 30_000_000)
 		}
+	}
+	if int(fate>>20%1000) < w.loss {
+		p.at = max(p.at, run.Deadline)
 	}
 	if s := run.Subject; s.Node != "" && !w.reached(s) {
 		if w.down[s.Site+"/"+s.Node] && !w.cut[s.Site] && fate>>8%3 == 0 {

@@ -19,7 +19,7 @@ type reading struct {
 func (r *reading) put(m metric, value float64, labels ...string) {
 	kind := gauge
 	switch m {
-	case probeFailures, events, failovers, dnsRequests, dnsResponses, dnsDropped, dnsLimited, dnsDeferred, zoneTransfers:
+	case probeFailures, events, failovers, dnsRequests, dnsResponses, dnsDropped, dnsLimited, dnsDeferred, dnsPanics, zoneTransfers:
 		kind = counter
 	default:
 	}
@@ -158,7 +158,7 @@ func (r *reading) counts(st *api.Status) {
 }
 
 func (r *reading) dns(stats *dnsserver.Stats, st *api.DNSStatus) {
-	limited, deferred := uint64(0), uint64(0)
+	limited, deferred, panics := uint64(0), uint64(0), uint64(0)
 	for transport, t := range map[string]*dnsserver.Transport{"udp": &stats.UDP, "tcp": &stats.TCP} {
 		r.put(dnsRequests, float64(t.Queries), transport)
 		for rcode, n := range t.Responses {
@@ -170,9 +170,11 @@ func (r *reading) dns(stats *dnsserver.Stats, st *api.DNSStatus) {
 		}
 		limited += t.Limited
 		deferred += t.Deferred
+		panics += t.Panics
 	}
 	r.put(dnsLimited, float64(limited))
 	r.put(dnsDeferred, float64(deferred))
+	r.put(dnsPanics, float64(panics))
 	r.put(dnsConnections, float64(stats.Connections))
 	for result, n := range map[string]uint64{
 		"whole": stats.Transfers.Whole, "changes": stats.Transfers.Changes,

@@ -55,6 +55,7 @@ const (
 	dnsConnections
 	dnsLimited
 	dnsDeferred
+	dnsPanics
 	zoneSerial
 	zoneTransfers
 	certificateEnds
@@ -98,6 +99,7 @@ func table() map[metric]Description {
 		dnsConnections:  {"dnsteer_dns_tcp_connections", gauge, "Open TCP connections of the DNS server.", nil},
 		dnsLimited:      {"dnsteer_dns_rate_limited_total", counter, "DNS messages over the rate limit.", nil},
 		dnsDeferred:     {"dnsteer_dns_deferred_total", counter, "DNS messages that were answered with TC because too much was to be signed at once.", nil},
+		dnsPanics:       {"dnsteer_dns_panics_total", counter, "DNS messages that met a fault of dnsteer itself and were answered with SERVFAIL.", nil},
 		zoneSerial:      {"dnsteer_zone_serial", gauge, "The serial number of a zone.", []string{"zone"}},
 		zoneTransfers:   {"dnsteer_zone_transfers_total", counter, "Zones that were asked for, by how that ended: whole, changes, failed or refused.", []string{"result"}},
 		certificateEnds: {"dnsteer_http_certificate_end_timestamp_seconds", gauge, "When the certificate of the HTTP listener ends.", nil},

@@ -34,12 +34,19 @@ var update = flag.Bool("update", false, "write golden files anew")
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // world is a controller in trouble of every kind that has a metric.
-type world struct{ err error }
+type world struct {
+	err    error
+	panics func() int // nil for none beside the first
+}
 
 func (w world) Status(context.Context) (api.Status, error) {
 	at := time.Unix(1_700_000_000, 0).UTC()
 	check := func(outcome string) []sites.Checked {
-		return []sites.Checked{{Probe: "tcp", Outcome: outcome, Duration: 3 * time.Millisecond}, {Probe: "new", Outcome: "none"}}
+		took := 3 * time.Millisecond
+		if outcome == "up" {
+			took = 1200 * time.Millisecond
+		}
+		return []sites.Checked{{Probe: "tcp", Outcome: outcome, Duration: took}, {Probe: "new", Outcome: "none"}}
 	}
 	node := func(name string, word sites.Word, outcome string) sites.NodeView {
 		return sites.NodeView{Name: name, Word: word, Answers: outcome == "up", Lines: []sites.LineView{{Family: "ipv4", Checks: check(outcome)}}}
@@ -60,13 +67,17 @@ func (w world) Status(context.Context) (api.Status, error) {
 	}, w.err
 }
 
-func (world) DNS() (dnsserver.Stats, bool) {
+func (w world) DNS() (dnsserver.Stats, bool) {
+	panics := uint64(1)
+	if w.panics != nil {
+		panics += uint64(w.panics())
+	}
 	return dnsserver.Stats{
 		UDP: dnsserver.Transport{
-			Queries: 12, Responses: map[string]uint64{"NOERROR": 9}, Dropped: map[string]uint64{"denied": 3}, Limited: 2, Deferred: 4,
+			Queries: 12, Responses: map[string]uint64{"NOERROR": 9}, Dropped: map[string]uint64{"denied": 3}, Limited: 2, Deferred: 4, Panics: panics,
 			Took: dnsserver.Took{Count: 3, Sum: 40 * time.Microsecond, Within: map[time.Duration]uint64{10 * time.Microsecond: 2, 25 * time.Microsecond: 3}},
 		},
-		TCP:         dnsserver.Transport{Queries: 2, Responses: map[string]uint64{"REFUSED": 2}},
+		TCP:         dnsserver.Transport{Queries: 2, Responses: map[string]uint64{"REFUSED": 2}, Panics: 2},
 		Connections: 1, Transfers: dnsserver.TransferStats{Whole: 1},
 	}, true
 }

@@ -33,7 +33,8 @@ type board struct {
 // controller in trouble, takes the rules in and answers each expression.
 func TestRealPrometheus(t *testing.T) {
 	var more atomic.Int64
-	set, beside := fedBeside(t, world{}, func() int { return int(more.Load()) })
+	grown := func() int { return int(more.Load()) }
+	set, beside := fedBeside(t, world{panics: grown}, grown)
 	web := httptest.NewServer(set.Handler())
 	defer web.Close()
 	// What grows is seen to grow.

@@ -21,6 +21,7 @@ func NodeFaults() []NodeFault {
 	return []NodeFault{
 		{Name: "its port refuses", Begin: (*Node).refuse},
 		{Name: "a black hole", Begin: (*Node).blackHole},
+		{Name: "its answers are lost", Begin: (*Node).mute},
 		{Name: "its link is down", Begin: (*Node).unplug},
 		{Name: "its process stands still", Begin: (*Node).freeze, Connects: true},
 		{Name: "only small packets come through", Begin: (*Node).smallPackets, Connects: true},
@@ -57,6 +58,12 @@ func (n *Node) refuse() func() {
 func (n *Node) blackHole() func() {
 	end := n.site.w.rules(n.site.router, "forward", "ip daddr "+n.Addr()+" drop")
 	return n.site.w.fault(end, "%s: a black hole", n.Name)
+}
+
+// mute loses packets one way: the node hears what it is asked.
+func (n *Node) mute() func() {
+	end := n.site.w.rules(n.site.router, "forward", "ip saddr "+n.Addr()+" drop")
+	return n.site.w.fault(end, "%s: its answers are lost", n.Name)
 }
 
 func (n *Node) unplug() func() {
