@@ -227,7 +227,7 @@ func TestStatesDifferWithoutColor(t *testing.T) {
 	}
 	nodes = append(nodes, signOf(sites.WordUp, true))
 	for _, s := range []api.TargetState{
-		api.TargetCurrent, api.TargetPending, api.TargetFailing, api.TargetDenied, api.TargetDisabled, api.TargetHeld, api.TargetDryRun, api.TargetWaiting,
+		api.TargetCurrent, api.TargetPending, api.TargetFailing, api.TargetDenied, api.TargetDisabled, api.TargetHeld, api.TargetDryRun, api.TargetDiffers, api.TargetWaiting,
 	} {
 		targets = append(targets, targetSign(s))
 	}

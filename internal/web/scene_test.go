@@ -212,7 +212,7 @@ func (s *scene) Targets(context.Context) (list []api.TargetView, err error) {
 		return nil, nil
 	}
 	for i, state := range []api.TargetState{
-		api.TargetFailing, api.TargetDenied, api.TargetDisabled, api.TargetHeld, api.TargetWaiting, api.TargetPending, api.TargetDryRun, api.TargetCurrent,
+		api.TargetFailing, api.TargetDenied, api.TargetDisabled, api.TargetHeld, api.TargetWaiting, api.TargetPending, api.TargetDryRun, api.TargetDiffers, api.TargetCurrent,
 	} {
 		yes := i > 3
 		t := api.TargetView{
@@ -225,6 +225,8 @@ func (s *scene) Targets(context.Context) (list []api.TargetView, err error) {
 		switch state {
 		case api.TargetFailing, api.TargetDenied:
 			t.Error, t.Since, t.Retry = sentenceOf("it"), s.at, s.at
+		case api.TargetDiffers:
+			t.Repair = s.at
 		case api.TargetDisabled:
 			t.Disabled = &api.TargetOrder{By: "alice", Reason: long, Since: s.at}
 		}
