@@ -82,6 +82,7 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 	m.mu.Lock()
 	for key := range repaired {
 		m.repairs[key] = append(m.repairs[key], now)
+		m.lookUntil = now.Add(lookFor) // who undoes repairs undoes this one soon
 	}
 	m.mu.Unlock()
 	text := fmt.Sprintf("Somebody has changed %s: %s.", m.title(), listed(lines))
