@@ -88,6 +88,7 @@ func newScene(at time.Time) *scene {
 	f.status = api.Status{
 		Time: at, Brake: "holds", Sites: []sites.SiteView{berlin, hamburg, deaf, dim},
 		Problems: []string{sentenceOf("The brake holds: hamburg"), sentenceOf("berlin/a"), sentenceOf("berlin/b")},
+		Critical: []api.CriticalView{{Kind: sites.SiteDown, Site: "hamburg", Since: at.Add(-time.Hour), Text: sentenceOf("The brake holds: hamburg"), Do: "Look at the line first (VPN, provider, router), then ask somebody at the site."}},
 		Config: api.ConfigStatus{
 			Path: "/etc/dnsteer/" + long + ".yaml", Loaded: at, Error: "/etc/dnsteer/dnsteer.yaml:12:5: sites[0].nodes: " + long + " stands there twice", Warnings: []string{sentenceOf("sites[0]")},
 		},
