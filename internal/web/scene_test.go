@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/alert"
@@ -23,6 +25,10 @@ type scene struct {
 	at time.Time
 	// broken: nothing can be had of it; bare: it has nothing to show.
 	broken, bare bool
+
+	mu sync.Mutex
+	// gone is a site that has left the configuration.
+	gone string
 }
 
 // long is the longest label of a DNS name (RFC 1035, section 2.3.4).
@@ -112,7 +118,18 @@ func (s *scene) Status(context.Context) (api.Status, error) {
 	if s.broken {
 		return api.Status{}, errBroken
 	}
-	return s.status, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.status
+	st.Sites = slices.DeleteFunc(slices.Clone(st.Sites), func(v sites.SiteView) bool { return v.Name == s.gone })
+	return st, nil
+}
+
+// leave has a site leave the configuration; "" has all come back.
+func (s *scene) leave(site string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = site
 }
 
 func (s *scene) Explain(_ context.Context, what string) (api.Explanation, error) {
