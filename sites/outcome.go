@@ -5,25 +5,33 @@ import (
 	"strings"
 )
 
-// given is what a pool answered before a command.
+// given is what a pool answered before a command. Where the pool is of another site it
+// is told of only if that changes.
 type given struct {
 	pool   *pool
+	other  bool
 	spoken spoken
 	text   string
 }
 
-// given gives what the pools of a command's site answer that services use; nil where
-// it names none.
+// given gives what the pools answer that services use: those of a command's site, and
+// those that it serves as their emergency site. nil where the command names no site.
 func (m *Machine) given(c *Command) (list []given) {
 	s := m.byName[c.Site]
 	if s == nil {
 		return nil
 	}
 	for _, p := range s.pools {
-		if !p.used(m.cfg.Services) {
-			continue
+		if p.used(m.cfg.Services) {
+			list = append(list, given{p, false, p.spoken(), m.givesText(p)})
 		}
-		list = append(list, given{p, p.spoken(), m.givesText(p)})
+	}
+	for _, d := range s.dependents {
+		for _, p := range d.pools {
+			if d != s && p.used(m.cfg.Services) {
+				list = append(list, given{p, true, p.spoken(), m.givesText(p)})
+			}
+		}
 	}
 	return list
 }
@@ -58,7 +66,7 @@ func (m *Machine) outcomeText(c *Command, before []given) string {
 		switch {
 		case gives != was.text:
 			said = append(said, p.label()+" answers "+gives+" now"+how+".")
-		case takes || now.source != was.spoken.source || now.from != was.spoken.from:
+		case takes && !was.other || now.source != was.spoken.source || now.from != was.spoken.from:
 			said = append(said, p.label()+" still answers "+gives+how+".")
 		}
 	}

@@ -51,8 +51,12 @@ func TestC4Refusals(t *testing.T) {
 			name: "the reply names the site that steps in",
 			cfg:  emergencies("berlin>hamburg"),
 			in: `60s maintenance berlin say
-				61s maintenance_end berlin say`,
+				61s maintenance hamburg/b say
+				62s maintenance hamburg force say
+				63s maintenance_end berlin say`,
 			want: `berlin/a is in maintenance by ann (test). berlin/b is in maintenance by ann (test). berlin answers 10.2.0.11 now: hamburg steps in, for no node of its own serves.
+				hamburg/b is in maintenance by ann (test). hamburg still answers 10.2.0.11.
+				hamburg/a is in maintenance by ann (test). hamburg/b is in maintenance by ann (test). hamburg still answers 10.2.0.11, as a last resort: nothing can serve it. berlin still answers 10.2.0.11, as a last resort: nothing can serve it.
 				berlin/a: it is back in DNS. berlin/b: it is back in DNS. berlin answers 10.1.0.11, 10.1.0.12 now.`,
 		}, {
 			name: "a failing node serves still",

@@ -189,7 +189,7 @@ func (s *site) leftText() string {
 	}
 	switch taken := s.takenText(); {
 	case moved && taken != "":
-		t += " What was ordered has moved it: " + taken + "."
+		t += " What was ordered has moved it (" + taken + ")."
 	case moved:
 		t += " What was ordered or configured has moved it since."
 	case stepped != "":
@@ -201,17 +201,24 @@ func (s *site) leftText() string {
 // takenText lists the nodes of the site that an order or a window has taken out, and
 // how; "" if none is.
 func (s *site) takenText() string {
-	var list []string
+	var disabled, maintained []string
 	for _, n := range s.nodes {
 		switch {
 		case n.Replaced:
 		case n.disabled():
-			list = append(list, n.Name+" is disabled")
+			disabled = append(disabled, n.Name)
 		case n.maintained():
-			list = append(list, n.Name+" is in maintenance")
+			maintained = append(maintained, n.Name)
 		}
 	}
-	return strings.Join(list, ", ")
+	var list []string
+	if len(maintained) > 0 {
+		list = append(list, "in maintenance: "+strings.Join(maintained, ", "))
+	}
+	if len(disabled) > 0 {
+		list = append(list, "disabled: "+strings.Join(disabled, ", "))
+	}
+	return strings.Join(list, "; ")
 }
 
 // anyNodeAnswers says whether the last probe of a node of the site came back up.
