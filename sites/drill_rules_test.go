@@ -60,7 +60,7 @@ func TestC6Drill(t *testing.T) {
 				2m drill_end hamburg/a say
 				2m see hamburg/a, hamburg
 				2m drill_end hamburg`,
-			want: `The drill has ended.
+			want: `The drill has ended. hamburg answers 10.2.0.11 now.
 				hamburg/a=up
 				hamburg=own 10.2.0.11
 				refused: Refused: there is no drill at hamburg.`,

@@ -293,7 +293,7 @@ func TestA6Return(t *testing.T) {
 				100s up berlin/a
 				110s failback berlin say
 				110s see berlin`,
-			want: `Put back: a. Left out, because they do not answer: b (--force puts them back all the same).
+			want: `Put back: a. Left out, because they do not answer: b (--force puts them back all the same). berlin answers 10.1.0.11 now.
 				berlin=own 10.1.0.11`,
 		}, {
 			name: "when the emergency site dies too, at once",

@@ -120,6 +120,22 @@ var explained = []ruleTest{
 		70s explain site berlin`},
 	{name: "site down", in: `60s down berlin
 		2m explain site berlin`},
+	{name: "site down, with a node that was taken before", in: `50s maintenance berlin/a
+		60s down berlin
+		2m explain site berlin`},
+	{name: "site down, then a node is taken", in: `60s down berlin
+		2m maintenance berlin/a
+		3m explain site berlin
+		4m disable berlin/b force
+		4m explain site berlin`},
+	{name: "site down, then all is taken", cfg: emergencies("berlin>hamburg"), in: `60s down berlin
+		2m maintenance berlin
+		3m explain site berlin
+		3m explain berlin`},
+	{name: "site down, and served by another before", cfg: emergencies("berlin>hamburg"), in: `60s down berlin/a
+		60s down berlin/b
+		2m down berlin
+		3m explain site berlin`},
 	{name: "site down, to be given up", cfg: after, in: `60s down berlin
 		2m explain site berlin
 		12m explain site berlin

@@ -40,10 +40,7 @@ func (m *Machine) ExplainSite(name string) string {
 
 // explainDown says what becomes of a site that cannot be seen (N5).
 func (m *Machine) explainDown(s *site) string {
-	left := leftAsItIs
-	if s.anyNodeAnswers() {
-		left = leftUntil
-	}
+	left := s.leftText()
 	switch proof, since := m.provenThroughout(s); {
 	case s.FailedOver:
 		return "Its emergency site steps in (`on_site_down`); its nodes come back when they have answered for their grace."

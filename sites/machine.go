@@ -2,6 +2,7 @@ package sites
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -73,7 +74,9 @@ func (m *Machine) Step(now Instant, in Input) Effects {
 		m.calendar.due(now.Boot, 0, m.dirty)
 	}
 	m.evaluateDirty()
+	var before []given
 	if in.Command != nil {
+		before = m.given(in.Command)
 		reply := m.command(in.Command)
 		m.fx.Reply = &reply
 		m.evaluateDirty()
@@ -87,6 +90,9 @@ func (m *Machine) Step(now Instant, in Input) Effects {
 		m.isolation()
 	}
 	m.decide()
+	if r := m.fx.Reply; r != nil && !r.Refused {
+		r.Text = strings.TrimSpace(r.Text + " " + m.outcomeText(in.Command, before))
+	}
 	return m.finish()
 }
 

@@ -210,7 +210,7 @@ func TestO3Resolvers(t *testing.T) {
 				120s texts
 				120s explain site berlin`,
 			want: `The controller sees none of its 2 sites: it is the one that is cut off. No outage moves anything, and nothing is sent to targets by itself, until it sees a site again.
-				The controller is no longer cut off: it sees hamburg. Nothing was moved meanwhile.
+				The controller is no longer cut off: it sees hamburg. No outage moved anything meanwhile.
 				berlin cannot be seen since 12:01:13 UTC: its nodes answer again, but its resolver gives wrong answers (answers 198.51.100.7, which is none of the expected addresses). Its DNS is left alone until its resolver answers as it should.
 				berlin cannot be seen since 12:01:13 UTC. Its DNS is left alone until its resolver answers as it should.`,
 		},

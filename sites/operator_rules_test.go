@@ -20,7 +20,7 @@ func TestC1Failback(t *testing.T) {
 				102s failback berlin say
 				102s see berlin/a, berlin/b, berlin
 				102s events`,
-			want: `Put back: a. Left out, because they do not answer: b (--force puts them back all the same).
+			want: `Put back: a. Left out, because they do not answer: b (--force puts them back all the same). berlin answers 10.1.0.11 now.
 				berlin/a=up
 				berlin/b=out
 				berlin=own 10.1.0.11
@@ -51,7 +51,7 @@ func TestC1Failback(t *testing.T) {
 				7m see hamburg`,
 			want: `hamburg/a=up
 				hamburg=own 10.2.0.12
-				No node of hamburg is out by an outage.
+				No node of hamburg is out by an outage. hamburg answers 10.2.0.11 now.
 				hamburg=own 10.2.0.11`,
 		}, {
 			name: "in paused pools too: commands go on",

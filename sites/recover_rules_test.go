@@ -193,7 +193,7 @@ func TestN12AnswersFirst(t *testing.T) {
 				100s see berlin`,
 			want: `Left out, because they do not answer: a (--force puts them back all the same).
 				berlin=own 10.1.0.12
-				Put back: a.
+				Put back: a. berlin answers 10.1.0.11, 10.1.0.12 now.
 				berlin=own 10.1.0.11, 10.1.0.12`,
 		}, {
 			name: "a window's end",

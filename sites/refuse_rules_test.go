@@ -31,6 +31,34 @@ func TestC4Refusals(t *testing.T) {
 			want: `berlin/b=maintenance
 				berlin=last_resort 10.1.0.11`,
 		}, {
+			name: "the reply says what is answered then",
+			in: `60s maintenance berlin force say
+				61s maintenance_end berlin
+				61s maintenance berlin/a say
+				62s disable berlin/b force say
+				63s enable berlin/b say
+				64s maintenance_end berlin/a say
+				65s maintenance hamburg/b say
+				66s maintenance hamburg/a force say`,
+			want: `berlin/a is in maintenance by ann (test). berlin/b is in maintenance by ann (test). berlin still answers 10.1.0.11, 10.1.0.12, as a last resort: nothing can serve it.
+				berlin/a is in maintenance by ann (test). berlin answers 10.1.0.12 now.
+				berlin/b is disabled by ann (test): it is not probed and not answered. berlin still answers 10.1.0.12, as a last resort: nothing can serve it.
+				berlin/b: it comes back as soon as it answers.
+				berlin/a: it is back in DNS. berlin answers 10.1.0.11, 10.1.0.12 now.
+				hamburg/b is in maintenance by ann (test). hamburg still answers 10.2.0.11.
+				hamburg/a is in maintenance by ann (test). hamburg still answers 10.2.0.11, as a last resort: nothing can serve it.`,
+		}, {
+			name: "the reply names the site that steps in",
+			cfg:  emergencies("berlin>hamburg"),
+			in: `60s maintenance berlin say
+				61s maintenance hamburg/b say
+				62s maintenance hamburg force say
+				63s maintenance_end berlin say`,
+			want: `berlin/a is in maintenance by ann (test). berlin/b is in maintenance by ann (test). berlin answers 10.2.0.11 now: hamburg steps in, for no node of its own serves.
+				hamburg/b is in maintenance by ann (test). hamburg still answers 10.2.0.11.
+				hamburg/a is in maintenance by ann (test). hamburg/b is in maintenance by ann (test). hamburg still answers 10.2.0.11, as a last resort: nothing can serve it. berlin still answers 10.2.0.11, as a last resort: nothing can serve it.
+				berlin/a: it is back in DNS. berlin/b: it is back in DNS. berlin answers 10.1.0.11, 10.1.0.12 now.`,
+		}, {
 			name: "a failing node serves still",
 			in: `60s down berlin/a
 				70s maintenance berlin/b

@@ -24,7 +24,7 @@ func TestC2Switch(t *testing.T) {
 				3h resume hamburg
 				3h see hamburg, site hamburg
 				3h events`,
-			want: `hamburg is now served by b. The pool is paused: nothing of it moves by itself. ` + "`dnsteer resume hamburg`" + ` ends that.
+			want: `hamburg is now served by b. The pool is paused: nothing of it moves by itself. ` + "`dnsteer resume hamburg`" + ` ends that. hamburg answers 10.2.0.12 now.
 				hamburg=own 10.2.0.12
 				site hamburg=paused
 				paused hamburg
@@ -78,7 +78,7 @@ func TestC2Switch(t *testing.T) {
 				2m failback hamburg say
 				2m see hamburg, site hamburg
 				2m events`,
-			want: `The pause since the switch is ended: hamburg moves by itself again.
+			want: `The pause since the switch is ended: hamburg moves by itself again. hamburg answers 10.2.0.11 now.
 				hamburg=own 10.2.0.11
 				site hamburg=up
 				paused hamburg
@@ -123,7 +123,7 @@ func TestC2Switch(t *testing.T) {
 				20m trust
 				29m55s see site hamburg
 				30m5s see site hamburg`,
-			want: `hamburg is now served by b. The pool is paused for 10m once the clock is right: nothing of it moves by itself. ` + "`dnsteer resume hamburg`" + ` ends that.
+			want: `hamburg is now served by b. The pool is paused for 10m once the clock is right: nothing of it moves by itself. ` + "`dnsteer resume hamburg`" + ` ends that. hamburg answers 10.2.0.12 now.
 				site hamburg=paused
 				site hamburg=paused
 				site hamburg=up`,

@@ -152,27 +152,74 @@ func (m *Machine) resolverUpText(s *site, since time.Time) string {
 }
 
 func (m *Machine) siteDownText(s *site) string {
-	how, cause := "neither its resolver nor any of its nodes answers", leftAsItIs
+	how := "neither its resolver nor any of its nodes answers"
 	switch wrong, nodes := s.answersWrong(), s.anyNodeAnswers(); {
 	case nodes && wrong:
-		how, cause = "its nodes answer again, but its resolver gives wrong answers", leftUntil
+		how = "its nodes answer again, but its resolver gives wrong answers"
 	case nodes:
-		how, cause = "its nodes answer again, but its resolver does not", leftUntil
+		how = "its nodes answer again, but its resolver does not"
 	case wrong:
 		how = "its resolver gives wrong answers, and none of its nodes answers"
 	}
-	t := fmt.Sprintf("%s cannot be seen since %s: %s%s. %s", s.Name, m.clock(s.Since), how, s.witnessCause(), cause)
+	t := fmt.Sprintf("%s cannot be seen since %s: %s%s. %s", s.Name, m.clock(s.Since), how, s.witnessCause(), s.leftText())
 	if s.cfg.FailoverAfter > 0 && s.cfg.EmergencySite != "" {
 		t += " If it alone stays so for " + dur(s.cfg.FailoverAfter) + ", its emergency site steps in."
 	}
 	return t
 }
 
-// What becomes of the DNS of a site that cannot be seen, and why.
-const (
-	leftAsItIs = "Its DNS is left alone: our own line is the likeliest cause."
-	leftUntil  = "Its DNS is left alone until its resolver answers as it should."
-)
+// leftText says what becomes of the DNS of a site that cannot be seen, and why. What
+// is ordered goes through all the same (N7, N8), and a site that steps in for it has
+// moves of its own: then it is not said to be left alone.
+func (s *site) leftText() string {
+	moved, stepped := false, ""
+	for _, p := range s.pools {
+		if p.Source == Emergency {
+			stepped = p.From
+		}
+		moved = moved || p.Source != Empty && p.Since.After(s.Since)
+	}
+	what, why, until := "Its DNS is left alone", "our own line is the likeliest cause", "its resolver answers as it should"
+	if moved || stepped != "" {
+		what = "No outage of it moves its DNS"
+	}
+	t := what + ": " + why + "."
+	if s.anyNodeAnswers() {
+		t = what + " until " + until + "."
+	}
+	switch taken := s.takenText(); {
+	case moved && taken != "":
+		t += " What was ordered has moved it (" + taken + ")."
+	case moved:
+		t += " What was ordered or configured has moved it since."
+	case stepped != "":
+		t += " It is what " + stepped + " serves in its place."
+	}
+	return t
+}
+
+// takenText lists the nodes of the site that an order or a window has taken out, and
+// how; "" if none is.
+func (s *site) takenText() string {
+	var disabled, maintained []string
+	for _, n := range s.nodes {
+		switch {
+		case n.Replaced:
+		case n.disabled():
+			disabled = append(disabled, n.Name)
+		case n.maintained():
+			maintained = append(maintained, n.Name)
+		}
+	}
+	var list []string
+	if len(maintained) > 0 {
+		list = append(list, "in maintenance: "+strings.Join(maintained, ", "))
+	}
+	if len(disabled) > 0 {
+		list = append(list, "disabled: "+strings.Join(disabled, ", "))
+	}
+	return strings.Join(list, "; ")
+}
 
 // anyNodeAnswers says whether the last probe of a node of the site came back up.
 func (s *site) anyNodeAnswers() bool {
@@ -231,7 +278,7 @@ func (m *Machine) reconnectedText() string {
 			seen = append(seen, s.Name)
 		}
 	}
-	return "The controller is no longer cut off: it sees " + strings.Join(seen, ", ") + ". Nothing was moved meanwhile."
+	return "The controller is no longer cut off: it sees " + strings.Join(seen, ", ") + ". No outage moved anything meanwhile."
 }
 
 func (m *Machine) siteNames() string {

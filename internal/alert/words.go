@@ -71,13 +71,13 @@ func siteWords(k sites.Kind) (words, bool) {
 	switch k {
 	case sites.SiteDown:
 		w.head = "{name} cannot be seen"
-		w.alone = "The DNS answers of the site were not changed: without a right answer from its resolver, nothing proves that it is not the line."
+		w.alone = "No outage has moved the DNS answers of the site: without a right answer from its resolver, nothing proves that it is not the line."
 	case sites.ResolverDown:
 		w.head = "The resolver of {name} does not answer as it should: failover of this site is suspended"
 		w.alone = "No node of the site is taken out while its resolver does not answer as it should: there is no proof that the line works."
 	case sites.ControllerIsolated:
 		w.head = "The controller is cut off"
-		w.alone = "No DNS answer was changed: it is the controller that sees nothing."
+		w.alone = "No outage has moved a DNS answer: it is the controller that sees nothing."
 	case sites.MassFailure:
 		w.head = "Many nodes fail at once, and the prober is the likeliest cause"
 		w.alone = "Pools in which no node passes its probes keep their answers."

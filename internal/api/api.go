@@ -63,7 +63,10 @@ type Status struct {
 	// Problems are what a person should look at first, worst first, as
 	// sentences; empty when all is well.
 	Problems []string `json:"problems"`
-	Isolated bool     `json:"isolated"`
+	// Critical are those of them that somebody should do something about at once,
+	// worst first.
+	Critical []CriticalView `json:"critical,omitempty"`
+	Isolated bool           `json:"isolated"`
 	// Brake is "holds" while a mass failure is held, "released" after an
 	// operator has released it and while the failure lasts, else empty.
 	Brake  string       `json:"brake,omitempty"`

@@ -178,7 +178,7 @@ func fullStatus() Status {
 	at := time.Unix(1_700_000_000, 0)
 	addr := []netip.Addr{netip.MustParseAddr("10.1.0.11")}
 	return Status{
-		Time: at, Version: "1", Instance: "hq", Started: at, Problems: []string{"x"}, Isolated: true, Brake: "holds",
+		Time: at, Version: "1", Instance: "hq", Started: at, Problems: []string{"x"}, Critical: []CriticalView{{Kind: sites.SiteDown, Site: "berlin", Pool: "default", Since: at, Text: "x", Do: "y"}}, Isolated: true, Brake: "holds",
 		Config: ConfigStatus{Path: "p", Hash: "h", Loaded: at, Error: "e"}, Store: StoreStatus{Path: "s", Error: "e"},
 		DNS:  &DNSStatus{Listen: []string{"x"}, Serials: map[string]uint32{"lan": 1}, Queries: 1, Strangers: []string{"x"}},
 		HTTP: &HTTPStatus{Listen: []string{"https://x/"}, Error: "e", CertificateEnds: at},

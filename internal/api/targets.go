@@ -53,6 +53,7 @@ type TargetState string
 const (
 	TargetCurrent  TargetState = "current"  // it holds what it should
 	TargetPending  TargetState = "pending"  // a push is under way, or waits for its turn
+	TargetDiffers  TargetState = "differs"  // it was read to be other than it should, and is left so for now
 	TargetFailing  TargetState = "failing"  // the last push or comparison failed
 	TargetDenied   TargetState = "denied"   // it refuses the credentials
 	TargetDisabled TargetState = "disabled" // an operator wants it left alone
@@ -78,6 +79,9 @@ type TargetView struct {
 	// Compared is when it was last read whole, Changed when it was last written.
 	Compared time.Time `json:"compared,omitzero"`
 	Changed  time.Time `json:"changed,omitzero"`
+	// Repair is when what somebody has changed there is put right, where that has
+	// to wait: one record is put right at most once a minute.
+	Repair time.Time `json:"repair,omitzero"`
 	// Writes counts the changes that were sent since the start.
 	Writes uint64 `json:"writes"`
 	// Visible is how many seconds the last push took until the site's resolver gave
@@ -151,6 +155,9 @@ type TargetPlan struct {
 	Changes []TargetChange `json:"changes"`
 	// Held are changes that a policy or a conflict keeps back.
 	Held []TargetConflict `json:"held,omitempty"`
+	// Repair is when what somebody has changed there is put right, where that has
+	// to wait.
+	Repair time.Time `json:"repair,omitzero"`
 }
 
 // TargetChange is one line of a plan.

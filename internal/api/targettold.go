@@ -54,6 +54,8 @@ func (v *TargetView) Problems() (list []string) {
 		list = append(list, fmt.Sprintf("%s refuses the credentials%s: %s.", v.Title(), since, ended(v.Error)))
 	case TargetFailing:
 		list = append(list, fmt.Sprintf("%s fails%s: %s. Its clients get what it was told before.", v.Title(), since, ended(v.Error)))
+	case TargetDiffers:
+		list = append(list, v.differs()...)
 	default:
 	}
 	for _, c := range v.NoFailover {
@@ -71,6 +73,31 @@ func (v *TargetView) Problems() (list []string) {
 	}
 	return list
 }
+
+// differs tells of a repair that has to wait: what the target holds till then, and
+// when it ends. What is left so by the configuration is no problem.
+func (v *TargetView) differs() []string {
+	if v.Repair.IsZero() {
+		return nil
+	}
+	var found []string
+	for i := range v.Records {
+		if r := &v.Records[i]; !slices.Equal(r.Desired, r.Actual) {
+			found = append(found, fmt.Sprintf("%s %s is %s and should be %s", r.Name, r.Type, addresses(r.Actual), addresses(r.Desired)))
+		}
+	}
+	text := strings.Join(found, "; ")
+	if len(found) > maxDiffering {
+		text = fmt.Sprintf("%s, and %d more", strings.Join(found[:maxDiffering], "; "), len(found)-maxDiffering)
+	}
+	if text == "" { // their addresses are right
+		text = "a record has another TTL than it should, or is switched off"
+	}
+	return []string{fmt.Sprintf("Somebody has changed %s again: %s. It is put right at %s.", v.Title(), text, v.Repair.UTC().Format("15:04:05 UTC"))}
+}
+
+// maxDiffering bounds the records that one sentence lists.
+const maxDiffering = 3
 
 // ended takes the end of a sentence off a text.
 func ended(text string) string { return strings.TrimRight(strings.TrimSpace(text), ".") }
@@ -148,6 +175,8 @@ func (v *TargetView) Holds() string {
 	switch n := len(v.Records); {
 	case v.Compared.IsZero():
 		return "not read yet"
+	case n == 1 && right == 0:
+		return "1 record, other than it should be"
 	case right == n && n == 1:
 		return "1 record, as it should be"
 	case right == n:

@@ -60,6 +60,10 @@ func TestWhatIsToldOfTargets(t *testing.T) {
 		{"without effect", func(v *TargetView) {
 			*v = TargetView{Name: "r", Findings: []TargetFinding{{sites.Critical, "rewrites are off."}}}
 		}, []string{"At r: rewrites are off."}},
+		{"waits for its repair", func(v *TargetView) {
+			*v = TargetView{Name: "r", Server: "s", State: TargetDiffers, Repair: at, Records: []TargetRecord{{Name: "app.lan", Type: "A", Desired: []string{"10.1.0.11"}, Actual: []string{"10.9.9.9"}}}}
+		}, []string{"Somebody has changed r (s) again: app.lan A is 10.9.9.9 and should be 10.1.0.11. It is put right at 12:00:00 UTC."}},
+		{"is left so", func(v *TargetView) { *v = TargetView{Name: "r", State: TargetDiffers} }, nil},
 		{"well", func(v *TargetView) { *v = TargetView{Name: "r", State: TargetDisabled} }, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

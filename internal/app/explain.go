@@ -200,6 +200,8 @@ func whyNot(v *publish.View, name string) (text string) {
 		text += " Nothing is sent to it before its site was seen."
 	case v.State == publish.DryRun:
 		text += " Nothing is sent to it (dry_run)."
+	case !v.Repair.IsZero():
+		text += " It is put right at " + v.Repair.UTC().Format("15:04:05 UTC") + ": somebody has changed it again soon after it was put right."
 	}
 	var all strings.Builder
 	all.WriteString(text)

@@ -140,3 +140,51 @@ func TestProblems(t *testing.T) {
 		t.Errorf("a released brake is a problem: %q", got)
 	}
 }
+
+// If this fails, who is woken is not told which of the problems to do something about,
+// since when it lasts, or what to do first; or an alarm stands where an operator has
+// taken everything out.
+func TestCriticalStates(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	told := func(sites.Kind) time.Time { return at }
+	down := sites.SiteView{Name: "berlin", Condition: sites.SiteIsDown, Since: at, Explain: "berlin cannot be seen"}
+	dead := sites.SiteView{
+		Name: "hamburg", Condition: sites.SiteIsUp, Nodes: []sites.NodeView{{Name: "a"}, {Name: "b", Ordered: &sites.Hold{}}},
+		Pools: []sites.PoolView{{Name: "default", Serves: "last_resort", Since: at, Explain: "hamburg answers a as a last resort"}},
+	}
+	taken := dead
+	taken.Nodes = dead.Nodes[1:]
+	slow := sites.SiteView{Name: "munich", Condition: sites.SiteResolverDown, Nodes: []sites.NodeView{{Word: sites.WordOut}}, Pools: []sites.PoolView{{Serves: "emergency:berlin"}}}
+	pool := api.CriticalView{Kind: sites.PoolOutageStarted, Site: "hamburg", Pool: "default", Since: at, Text: "hamburg answers a as a last resort", Do: doPool}
+	put := pool
+	put.Do = doTaken
+	for _, tt := range []struct {
+		name string
+		st   api.Status
+		want []api.CriticalView
+	}{
+		{"nothing", api.Status{Sites: []sites.SiteView{slow}}, nil},
+		{"a site that cannot be seen", api.Status{Sites: []sites.SiteView{slow, down}}, []api.CriticalView{{Kind: sites.SiteDown, Site: "berlin", Since: at, Text: "berlin cannot be seen", Do: doSite}}},
+		{"isolated, which stands for the sites", api.Status{Isolated: true, Sites: []sites.SiteView{down}}, []api.CriticalView{{Kind: sites.ControllerIsolated, Since: at, Text: isolatedText, Do: doIsolated}}},
+		{"nothing can serve", api.Status{Sites: []sites.SiteView{dead}}, []api.CriticalView{pool}},
+		{"all is taken out", api.Status{Sites: []sites.SiteView{taken}}, []api.CriticalView{put}},
+		{
+			"the brake and the disk",
+			api.Status{Brake: "holds", Store: api.StoreStatus{Error: "no space"}},
+			[]api.CriticalView{{Kind: sites.MassFailure, Since: at, Text: brakeText, Do: doBrake}, {Kind: sites.StoreFailed, Since: at, Text: "The state cannot be stored: no space", Do: doStore}},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := critical(&tt.st, told)
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+			list := problems(&tt.st)
+			for i := range got {
+				if i >= len(list) || list[i] != got[i].Text {
+					t.Errorf("%q does not stand before what is less urgent: %q", got[i].Text, list)
+				}
+			}
+		})
+	}
+}

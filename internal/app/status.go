@@ -30,6 +30,7 @@ func (a *App) Status(ctx context.Context) (api.Status, error) {
 	st.Alerts = summary(a.alerts.Status())
 	st.Resolved = a.seen.views()
 	st.Problems = append(problems(&st), a.names.absent()...)
+	st.Critical = critical(&st, a.last(ctx))
 	return st, nil
 }
 
@@ -56,6 +57,9 @@ const brakeText = "The brake holds: many nodes began to fail at once while their
 	"(a firewall rule, a wrong path, a certificate, a clock). Pools in which no node passes its probes are left alone. " +
 	"If it is the nodes that fail, `dnsteer release` ends that."
 
+// isolatedText tells of isolation (N4).
+const isolatedText = "The controller is cut off. No outage moves anything, and nothing is sent to targets by itself, until it sees a site again."
+
 // problems lists what a person should look at first, worst first.
 func problems(st *api.Status) []string {
 	list := []string{}
@@ -64,13 +68,14 @@ func problems(st *api.Status) []string {
 		add(brakeText)
 	}
 	if st.Isolated {
-		add("The controller is cut off. No outage moves anything, and nothing is sent to targets by itself, until it sees a site again.")
+		add(isolatedText)
 	}
 	worst, middling, minor := siteProblems(st)
-	list = append(append(append(list, worst...), middling...), namesProblems(st.DNS)...)
+	list = append(list, worst...)
 	if st.Store.Error != "" {
-		add("The state cannot be stored: %s", st.Store.Error)
+		list = append(list, storeText(st))
 	}
+	list = append(append(list, middling...), namesProblems(st.DNS)...)
 	if st.HTTP != nil && st.HTTP.Error != "" {
 		add("The API is served by the socket alone: %s", st.HTTP.Error)
 	}

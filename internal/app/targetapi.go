@@ -28,7 +28,7 @@ func (a *App) Targets(context.Context) ([]api.TargetView, error) {
 func targetView(v *publish.View) api.TargetView {
 	t := api.TargetView{
 		Name: v.Name, Server: v.Server, Kind: v.Kind, Site: v.Site, State: api.TargetState(v.State), Product: v.Inspection.Product,
-		Since: v.Since, Retry: v.Retry, Compared: v.Compared, Changed: v.Changed, Writes: v.Writes,
+		Since: v.Since, Retry: v.Retry, Compared: v.Compared, Changed: v.Changed, Repair: v.Repair, Writes: v.Writes,
 		TTL: int(v.Inspection.TTL / time.Second), Visible: v.Visible.Seconds(), Records: []api.TargetRecord{},
 	}
 	if v.Error != nil {
@@ -85,7 +85,7 @@ func (a *App) Plan(ctx context.Context, target string) ([]api.TargetPlan, error)
 	out := []api.TargetPlan{}
 	for i := range list {
 		p := &list[i]
-		v := api.TargetPlan{Target: p.Name, Server: p.Server, Changes: changesOf(p.Plan.Changes)}
+		v := api.TargetPlan{Target: p.Name, Server: p.Server, Changes: changesOf(p.Plan.Changes), Repair: p.Repair}
 		if p.Err != nil {
 			v.Error = p.Err.Error()
 		}

@@ -55,6 +55,10 @@ func planTable(p *printer, plans []api.TargetPlan) {
 		switch n := len(plan.Changes); {
 		case plan.Error != "":
 			p.para("", title+" cannot be read: "+plan.Error)
+		case n == 0 && !plan.Repair.IsZero():
+			p.para("", fmt.Sprintf("%s: nothing would change before %s, when what somebody has changed there again is put right.", title, plan.Repair.UTC().Format("15:04:05 UTC")))
+		case n == 0 && len(plan.Held) > 0:
+			p.para("", title+": nothing would change, though it is not as it should be.")
 		case n == 0:
 			p.para("", title+": nothing would change.")
 		case n == 1:

@@ -91,6 +91,7 @@ func statusTable(p *printer, s *api.Status) {
 		p.line("%s", p.paint(red, "Problems"))
 		for _, text := range s.Problems {
 			p.para("  ! ", text)
+			urgent(p, s, text)
 		}
 	}
 	for i := range s.Sites {
@@ -117,6 +118,21 @@ func statusTable(p *printer, s *api.Status) {
 		p.para("", fmt.Sprintf("DNS: %s, %d queries.", strings.Join(d.Listen, ", "), d.Queries))
 		namesTable(p, d)
 	}
+}
+
+// urgent says what to do about a problem that is critical, for how long it has been
+// so, and what says more.
+func urgent(p *printer, s *api.Status, problem string) {
+	i := slices.IndexFunc(s.Critical, func(c api.CriticalView) bool { return c.Text == problem })
+	if i < 0 {
+		return
+	}
+	c := &s.Critical[i]
+	since := ""
+	if !c.Since.IsZero() {
+		since = " for " + ago(s.Time.Sub(c.Since))
+	}
+	p.para("    ", fmt.Sprintf("CRITICAL%s. %s See %s.", since, c.Do, c.Runbook()))
 }
 
 // namesTable tells of signed zones and of secondaries.

@@ -40,7 +40,14 @@ func (c *commands) targetListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the targets with their states, and what is wrong with them",
-		Args:  noArguments, ValidArgsFunction: cobra.NoFileCompletions,
+		Long: `List the targets with their states, and what is wrong with them.
+
+STATE is current (it holds what it should, as it was last READ), pending (a push
+is under way), differs (it holds something else, and is left so for now: HOLDS
+says when it is put right, "target show" what keeps it), failing, denied (it
+refuses the login), disabled, dry run, held (its site cannot be seen) or waiting
+(for its site to be seen for the first time).`,
+		Args: noArguments, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: c.asking(func(ctx context.Context, client *api.Client, _ []string) error {
 			s, err := client.Status(ctx)
 			if err != nil {

@@ -89,6 +89,9 @@ func holds(v *api.TargetView, now time.Time) string {
 	if v.Retry.After(now) {
 		text += "; tried again " + in(v.Retry, now)
 	}
+	if v.Repair.After(now) {
+		text += "; put right " + in(v.Repair, now)
+	}
 	return text
 }
 

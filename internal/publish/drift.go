@@ -35,10 +35,10 @@ func (m *member) leave(now time.Time) (list []providers.Key) {
 	return list
 }
 
-// repairAgain is when a repair that waits may be made; zero where none waits.
-// The caller holds mu.
-func (m *member) repairAgain() (at time.Time) {
-	for _, h := range m.st.plan.Held {
+// repairAgain is when the first repair may be made of those that wait in what a
+// plan holds back; zero where none waits. The caller holds mu.
+func (m *member) repairAgain(held []providers.Held) (at time.Time) {
+	for _, h := range held {
 		times := m.repairs[h.Key]
 		if h.By != "drift" || m.target.Drift != Repair || len(times) == 0 {
 			continue
@@ -84,6 +84,7 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 	m.mu.Lock()
 	for key := range repaired {
 		m.repairs[key] = append(m.repairs[key], now)
+		m.lookUntil = now.Add(lookFor) // who undoes repairs undoes this one soon
 	}
 	m.mu.Unlock()
 	text := fmt.Sprintf("Somebody has changed %s: %s.", m.title(), listed(lines))

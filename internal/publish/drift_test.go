@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +45,52 @@ func TestDriftIsRepairedWithinLimits(t *testing.T) {
 		w.holds("app", a1)
 		if k := w.kinds(); !slices.Contains(k[len(k)-2:], sites.DriftRepaired) {
 			t.Errorf("%v", k)
+		}
+	})
+}
+
+// Between a second edit by hand and its repair a target would be called as it should
+// be, which nobody believes who has just made the edit.
+func TestATargetThatWaitsForItsRepairDiffers(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.p.Want("router", names("app", a1))
+		sleep(time.Second)
+		edit := func() { w.d.hand(func() { w.d.entries[0].Addr = a2 }) }
+		edit()
+		w.p.Compare("berlin")
+		sleep(time.Second)
+		w.holds("app", a1)
+		repaired := w.view().Changed
+		edit()
+		w.p.Compare("berlin")
+		sleep(time.Second)
+		v := w.view()
+		if v.State != Differs || !v.Repair.Equal(repaired.Add(repairPause)) {
+			t.Errorf("%s, repair at %s", v.State, v.Repair)
+		}
+		plan, err := w.p.Plan(context.Background(), "router")
+		if err != nil || len(plan) != 1 || !plan[0].Repair.Equal(v.Repair) || len(plan[0].Plan.Changes) != 0 {
+			t.Errorf("%+v, %v", plan, err)
+		}
+		sleep(time.Until(v.Repair) + 2*time.Second)
+		w.holds("app", a1)
+		if v := w.view(); v.State != Current || !v.Repair.IsZero() {
+			t.Errorf("%s, repair at %s", v.State, v.Repair)
+		}
+	})
+}
+
+// What the configuration leaves to a hand would be called as it should be too, or
+// a repair be promised that does not come.
+func TestATargetThatIsLeftAsAHandMadeItDiffers(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.use(func(t *Target) { t.Drift = Report })
+		w.p.Want("router", names("app", a1))
+		sleep(time.Second)
+		w.d.hand(func() { w.d.entries[0].Addr = a2 })
+		sleep(6 * time.Minute)
+		if v := w.view(); v.State != Differs || !v.Repair.IsZero() {
+			t.Errorf("%s, repair at %s", v.State, v.Repair)
 		}
 	})
 }

@@ -290,11 +290,13 @@ func (e *eye) ask(ctx context.Context, server netip.AddrPort, s set) (bool, stri
 	return true, ""
 }
 
-// state says whether an RRset can be seen; nil while that is not known.
+// state says whether an RRset can be seen; nil while that is not known. One that
+// was answered otherwise since cannot.
 func (e *eye) state(k providers.Key) *bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if v, ok := e.sees[k]; ok && (v || e.late) {
+	if v, ok := e.sees[k]; ok && (v || e.late || e.wrong[k]) {
+		v = v && !e.wrong[k]
 		return &v
 	}
 	return nil

@@ -237,7 +237,7 @@ func (m *member) due(now time.Time) (bool, time.Duration) {
 		return true, 0
 	}
 	next := m.target.Reconcile.Next(m.st.compared)
-	for _, again := range []time.Time{m.repairAgain(), m.lookAgain()} {
+	for _, again := range []time.Time{m.repairAgain(m.st.plan.Held), m.lookAgain()} {
 		if !again.IsZero() && again.Before(next) {
 			next = again
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/dnsteer/dnsteer/providers"
 )
@@ -17,6 +18,8 @@ type Planned struct {
 	Name, Server string
 	Err          error
 	Plan         providers.Plan
+	// Repair is when what somebody has changed is put right, where that waits.
+	Repair time.Time
 }
 
 // Plan lists what is at a target now and says what a push would change; at all
@@ -31,6 +34,9 @@ func (p *Publisher) Plan(ctx context.Context, name string) ([]Planned, error) {
 		list[i] = Planned{Name: m.name, Server: m.server.Name}
 		out, err := m.peek(ctx)
 		list[i].Plan, list[i].Err = out.First, err
+		m.mu.Lock()
+		list[i].Repair = m.repairAgain(out.First.Held)
+		m.mu.Unlock()
 	}
 	return list, nil
 }

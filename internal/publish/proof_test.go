@@ -16,6 +16,34 @@ func (w *world) asks() string {
 	return p.Name
 }
 
+// A site's resolver that gives something else would be said to give what was pushed,
+// because it once did.
+func TestWhatIsAnsweredOtherwiseIsNotSeen(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.p.Want("router", names("app", a1))
+		sleep(10 * time.Second)
+		if v := w.view().Sets[0].Visible; v == nil || !*v {
+			t.Fatal("what was pushed was not seen")
+		}
+		w.mu.Lock()
+		w.ask = func(string) []netip.Addr { return []netip.Addr{alien} }
+		w.mu.Unlock()
+		p, _ := w.p.Proof("berlin", resolver)
+		p.Heard([]netip.Addr{alien})
+		sleep(time.Second)
+		if v := w.view().Sets[0].Visible; v == nil || *v {
+			t.Error("it is said to be seen, and something else is answered")
+		}
+		w.mu.Lock()
+		w.ask = nil
+		w.mu.Unlock()
+		sleep(20 * time.Second)
+		if v := w.view().Sets[0].Visible; v == nil || !*v {
+			t.Error("it is not said to be seen again")
+		}
+	})
+}
+
 // A name that somebody else has his hand in would be taken for proof of a line:
 // the site's failover would stop with each change by hand (O3).
 func TestWhatAHandHasChangedIsNoProof(t *testing.T) {

@@ -15,6 +15,7 @@ type State string
 const (
 	Current  State = "current"
 	Pending  State = "pending"
+	Differs  State = "differs" // it was read to be other than it should, and is left so for now
 	Failing  State = "failing"
 	Denied   State = "denied"
 	Disabled State = "disabled"
@@ -29,8 +30,9 @@ type View struct {
 	State                           State
 	Error                           error
 	// Since when it fails, Retry when it is tried again, Compared when it was
-	// last read whole, Changed when it was last written.
-	Since, Retry, Compared, Changed time.Time
+	// last read whole, Changed when it was last written, Repair when what somebody
+	// has changed is put right; zero where nothing waits for that.
+	Since, Retry, Compared, Changed, Repair time.Time
 	// Writes since the start; Drifts are RRsets that were put right, ever.
 	Writes uint64
 	Drifts int
@@ -76,7 +78,7 @@ func (m *member) view() View {
 	defer m.mu.Unlock()
 	st := &m.st
 	v := View{
-		Name: m.name, Server: m.server.Name, Kind: m.kind, Site: m.site, Title: m.title(), State: m.state(), Error: st.err,
+		Name: m.name, Server: m.server.Name, Kind: m.kind, Site: m.site, Title: m.title(), State: m.state(), Error: st.err, Repair: m.repairAgain(st.plan.Held),
 		Compared: st.compared, Changed: st.changed, Writes: st.writes, Drifts: m.kept.Drifts,
 		Inspection: st.looked, Ordered: m.kept.Disabled, Plan: st.plan, Shadows: st.listing.Shadows, Sets: m.sets(),
 	}
@@ -84,6 +86,9 @@ func (m *member) view() View {
 		if m.known && !slices.Equal(v.Sets[i].Desired, v.Sets[i].Actual) {
 			v.Pending++
 		}
+	}
+	if v.State == Current && (v.Pending > 0 || len(st.plan.Held) > 0) {
+		v.State = Differs
 	}
 	v.Foreign, v.Strangers = m.foreign()
 	if st.err != nil {

@@ -227,7 +227,7 @@ func TestStatesDifferWithoutColor(t *testing.T) {
 	}
 	nodes = append(nodes, signOf(sites.WordUp, true))
 	for _, s := range []api.TargetState{
-		api.TargetCurrent, api.TargetPending, api.TargetFailing, api.TargetDenied, api.TargetDisabled, api.TargetHeld, api.TargetDryRun, api.TargetWaiting,
+		api.TargetCurrent, api.TargetPending, api.TargetFailing, api.TargetDenied, api.TargetDisabled, api.TargetHeld, api.TargetDryRun, api.TargetDiffers, api.TargetWaiting,
 	} {
 		targets = append(targets, targetSign(s))
 	}
@@ -289,6 +289,13 @@ func TestStatusLine(t *testing.T) {
 	want := []also{{"berlin", "a", signOf(sites.WordOut, false)}, {"munich", "b", signOf(sites.WordFailing, false)}}
 	if diff := cmp.Diff(want, got.Also); got.Text != "hamburg cannot be seen." || got.More != 2 || diff != "" {
 		t.Errorf("%+v %s", got, diff)
+	}
+	down := api.Status{
+		Problems: []string{"hamburg cannot be seen", "berlin/a is out"}, Sites: []sites.SiteView{site("hamburg", sites.SiteIsDown), site("berlin", sites.SiteIsUp, out)},
+		Critical: []api.CriticalView{{Kind: sites.SiteDown, Site: "hamburg", Text: "hamburg cannot be seen", Do: "Look at the line."}},
+	}
+	if got := h.summarise(&down); got.Tone != Gone || got.Critical == nil || got.Critical.Site != "hamburg" {
+		t.Errorf("a critical state is shown as %+v", got)
 	}
 	many := site("berlin", sites.SiteIsUp)
 	for range maxAlso + 3 {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/alert"
@@ -23,6 +25,10 @@ type scene struct {
 	at time.Time
 	// broken: nothing can be had of it; bare: it has nothing to show.
 	broken, bare bool
+
+	mu sync.Mutex
+	// gone is a site that has left the configuration.
+	gone string
 }
 
 // long is the longest label of a DNS name (RFC 1035, section 2.3.4).
@@ -88,6 +94,7 @@ func newScene(at time.Time) *scene {
 	f.status = api.Status{
 		Time: at, Brake: "holds", Sites: []sites.SiteView{berlin, hamburg, deaf, dim},
 		Problems: []string{sentenceOf("The brake holds: hamburg"), sentenceOf("berlin/a"), sentenceOf("berlin/b")},
+		Critical: []api.CriticalView{{Kind: sites.SiteDown, Site: "hamburg", Since: at.Add(-time.Hour), Text: sentenceOf("The brake holds: hamburg"), Do: "Look at the line first (VPN, provider, router), then ask somebody at the site."}},
 		Config: api.ConfigStatus{
 			Path: "/etc/dnsteer/" + long + ".yaml", Loaded: at, Error: "/etc/dnsteer/dnsteer.yaml:12:5: sites[0].nodes: " + long + " stands there twice", Warnings: []string{sentenceOf("sites[0]")},
 		},
@@ -111,7 +118,18 @@ func (s *scene) Status(context.Context) (api.Status, error) {
 	if s.broken {
 		return api.Status{}, errBroken
 	}
-	return s.status, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.status
+	st.Sites = slices.DeleteFunc(slices.Clone(st.Sites), func(v sites.SiteView) bool { return v.Name == s.gone })
+	return st, nil
+}
+
+// leave has a site leave the configuration; "" has all come back.
+func (s *scene) leave(site string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = site
 }
 
 func (s *scene) Explain(_ context.Context, what string) (api.Explanation, error) {
@@ -212,7 +230,7 @@ func (s *scene) Targets(context.Context) (list []api.TargetView, err error) {
 		return nil, nil
 	}
 	for i, state := range []api.TargetState{
-		api.TargetFailing, api.TargetDenied, api.TargetDisabled, api.TargetHeld, api.TargetWaiting, api.TargetPending, api.TargetDryRun, api.TargetCurrent,
+		api.TargetFailing, api.TargetDenied, api.TargetDisabled, api.TargetHeld, api.TargetWaiting, api.TargetPending, api.TargetDryRun, api.TargetDiffers, api.TargetCurrent,
 	} {
 		yes := i > 3
 		t := api.TargetView{
@@ -225,6 +243,8 @@ func (s *scene) Targets(context.Context) (list []api.TargetView, err error) {
 		switch state {
 		case api.TargetFailing, api.TargetDenied:
 			t.Error, t.Since, t.Retry = sentenceOf("it"), s.at, s.at
+		case api.TargetDiffers:
+			t.Repair = s.at
 		case api.TargetDisabled:
 			t.Disabled = &api.TargetOrder{By: "alice", Reason: long, Since: s.at}
 		}

@@ -26,7 +26,9 @@ type stage struct {
 	tab  *browser.Tab
 	mu   sync.Mutex
 	role auth.Role
-	url  string
+	// answers are the statuses that paths are answered with in place of their pages.
+	answers map[string]int
+	url     string
 	// streams are open, and most were at one time.
 	streams, most int
 }
@@ -53,8 +55,12 @@ func newStage(t *testing.T) *stage {
 			return
 		}
 		s.mu.Lock()
-		role := s.role
+		role, status := s.role, s.answers[r.URL.Path]
 		s.mu.Unlock()
+		if status != 0 {
+			http.Error(w, "what stands in front says no", status)
+			return
+		}
 		c := &api.Caller{Role: role}
 		if role != auth.Nobody {
 			c.Name = role.String()

@@ -13,6 +13,9 @@ import (
 type summary struct {
 	Text string
 	Tone Tone
+	// Critical is the state that Text tells of, where somebody should do something about
+	// it at once; nil for another.
+	Critical *api.CriticalView
 	// More problems than the one that Text names.
 	More int
 	// Also are the nodes that these are about, and Others how many there is no place
@@ -32,15 +35,16 @@ const maxAlso = 6
 
 func (h *Handler) summarise(st *api.Status) summary {
 	if len(st.Problems) > 0 {
-		tone := Watch
-		for i := range st.Sites {
-			for j := range st.Sites[i].Pools {
-				if p := &st.Sites[i].Pools[j]; p.Serves == "empty" || p.Serves == "last_resort" {
-					tone = Gone
-				}
+		s := summary{Text: sentence(st.Problems[0]), Tone: Watch, More: len(st.Problems) - 1}
+		if len(st.Critical) > 0 {
+			s.Tone = Gone
+		}
+		for i := range st.Critical {
+			if c := &st.Critical[i]; c.Text == st.Problems[0] {
+				s.Critical = c
+				break
 			}
 		}
-		s := summary{Text: sentence(st.Problems[0]), Tone: tone, More: len(st.Problems) - 1}
 		s.aside(st)
 		return s
 	}

@@ -107,6 +107,8 @@ func targetSign(s api.TargetState) sign {
 		return sign{"up", "as it should be", Calm}
 	case api.TargetPending:
 		return sign{"recovering", "a push is under way", Watch}
+	case api.TargetDiffers:
+		return sign{"failing", "is other than it should be", Watch}
 	case api.TargetFailing:
 		return sign{"out", "fails", Gone}
 	case api.TargetDenied:

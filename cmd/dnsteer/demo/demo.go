@@ -82,6 +82,7 @@ func Run(ctx context.Context, opt Options) (err error) {
 	defer context.AfterFunc(ctx, restore)()
 	defer restore()
 	log, lines := logging.New(opt.Out, logging.Text, slog.LevelError)
+	log = slog.New(eventless{log.Handler()})
 	defer func() {
 		short, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()

@@ -224,6 +224,9 @@ func TestSiteIsCutOff(t *testing.T) {
 	s.await(t, at, "hamburg is cut off")
 	s.press("\x04")
 	s.end()
+	if text := s.text.String(); strings.Contains(text, "event=") {
+		t.Errorf("an event is told twice:\n%s", text)
+	}
 }
 
 // If this fails, keys that are pressed again and again, or none that there is,

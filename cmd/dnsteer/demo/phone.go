@@ -58,7 +58,7 @@ func (p *phone) take(w http.ResponseWriter, r *http.Request) {
 
 func shown(m *alert.Message) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "   [phone] %s\n", m.Subject)
+	fmt.Fprintf(&b, "   [phone] %s\n", m.Title())
 	for _, list := range [][]string{m.LeftAlone, m.Next} {
 		for _, text := range list {
 			fmt.Fprintf(&b, "           %s\n", text)

@@ -29,13 +29,19 @@ func TestPhone(t *testing.T) {
 		_ = res.Body.Close()
 		return res.StatusCode
 	}
-	if got := post(`{"subject": "berlin/a is out", "left_alone": ["Nothing else was moved."]}`); got != http.StatusOK {
-		t.Errorf("a message is answered with %d", got)
+	for _, body := range []string{
+		`{"instance": "demo", "phase": "firing", "severity": "critical", "subject": "berlin cannot be seen", "left_alone": ["Nothing else was moved."]}`,
+		`{"instance": "demo", "phase": "resolved", "severity": "critical", "subject": "berlin cannot be seen", "lasted_seconds": 90}`,
+	} {
+		if got := post(body); got != http.StatusOK {
+			t.Errorf("a message is answered with %d", got)
+		}
 	}
 	if got := post(`x`); got != http.StatusBadRequest {
 		t.Errorf("nonsense is answered with %d", got)
 	}
-	if want := "   [phone] berlin/a is out\n           Nothing else was moved.\n"; out.String() != want {
-		t.Errorf("shown: %q", out.String())
+	const want = "   [phone] [demo] CRITICAL: berlin cannot be seen\n           Nothing else was moved.\n   [phone] [demo] Resolved after 1m 30s: berlin cannot be seen\n"
+	if out.String() != want {
+		t.Errorf("shown: %q, want %q", out.String(), want)
 	}
 }

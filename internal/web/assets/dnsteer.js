@@ -21,7 +21,21 @@
     return m ? `${m} min ${s % 60} s` : `${s % 60} s`;
   };
   // What somebody reads or fills in is not taken from under their hands.
-  const frozen = () => document.querySelector("#main form.order, #main .done, #main .probed, #main [role=alert], #main .certificate");
+  const frozen = () => document.querySelector("#main form.order, #main .done, #main .probed, #main:not([data-refused]) [role=alert], #main .certificate");
+  // What stands in the place of a page that is no longer shown to this reader.
+  const refused = () => document.querySelector("#main[data-refused]");
+  const refusal = (status) => {
+    const main = document.createElement("main"), box = document.createElement("div"), title = document.createElement("h1"), text = document.createElement("p");
+    main.id = "main";
+    main.tabIndex = -1;
+    box.className = "problem";
+    title.textContent = status === 403 ? "Forbidden" : "Not Found";
+    text.textContent = status === 403 ? "You may no longer see this page. Ask somebody who may, or log in as another." : "This page is no longer there.";
+    text.setAttribute("role", "alert");
+    box.append(title, text);
+    main.append(box);
+    return main;
+  };
 
   const busy = () => frozen() || document.querySelector("dialog[open]") || document.activeElement?.closest(".strip, select, #main input");
 
@@ -41,9 +55,10 @@
       if (e.dataset.since) e.title = `since ${local(new Date(e.dateTime))} (${e.dateTime})`; // it says for how long
       else e.textContent = local(new Date(e.dateTime));
     }
-    const stale = !frozen() && (!connected || failed) && (now - fresh) / 1000 > 5;
+    const still = frozen() || refused();
+    const stale = !still && (!connected || failed) && (now - fresh) / 1000 > 5;
     live.classList.toggle("stale", stale);
-    const text = frozen() ? `as of ${clock(fresh)}` : stale ? `stale since ${clock(fresh)}, connecting again` : connected ? "live" : "connecting";
+    const text = still ? `as of ${clock(fresh)}` : stale ? `stale since ${clock(fresh)}, connecting again` : connected ? "live" : "connecting";
     if (live.textContent !== text) live.textContent = text;
   };
 
@@ -62,8 +77,17 @@
     try {
       const answer = await fetch(location.pathname + location.search, { redirect: "manual", signal: AbortSignal.timeout(30000) });
       if (answer.type === "opaqueredirect" && !busy()) { location.reload(); return; } // to the login, be it that of a proxy
-      if (!answer.ok) throw new Error(answer.statusText);
-      const made = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
+      if (answer.status === 401 && !busy()) { // the session is over
+        location.href = `${base}/login?to=${encodeURIComponent(location.pathname.slice(base.length) + location.search)}`;
+        return;
+      }
+      const no = answer.status === 403 || answer.status === 404;
+      if (!answer.ok && !no) throw new Error(answer.statusText);
+      let made = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
+      if (no) {
+        made ??= refusal(answer.status);
+        made.dataset.refused = answer.status;
+      }
       if (!made) throw new Error("this is no page of ours"); // what stands in front answers
       if (!busy()) { // since it was asked for
         for (const d of document.querySelectorAll("#main details[open][id]")) made.querySelector(`#${CSS.escape(d.id)}`)?.setAttribute("open", "");

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// What to do first about a critical state: one line each of the runbooks.
+const (
+	doIsolated = "Look at this machine first: its link, address, route, VPN and firewall."
+	doBrake    = "Look for what has changed here or everywhere: a firewall, a path in all probes, a certificate, the clock."
+	doSite     = "Look at the line first (VPN, provider, router), then ask somebody at the site. In dnsteer there is nothing to do."
+	doPool     = "Look at its nodes, and for what they have in common: power, a switch, a backend, a certificate."
+	doTaken    = "Put a node back: somebody, or a window, has taken all of them out."
+	doStore    = "Look at the disk of the state folder: whether it is full, read-only or broken."
+)
+
+// critical lists the states that last and somebody should do something about at once,
+// worst first. last gives when an event of a kind was last told.
+func critical(st *api.Status, last func(sites.Kind) time.Time) (list []api.CriticalView) {
+	if st.Brake == "holds" {
+		list = append(list, api.CriticalView{Kind: sites.MassFailure, Since: last(sites.MassFailure), Text: brakeText, Do: doBrake})
+	}
+	if st.Isolated {
+		list = append(list, api.CriticalView{Kind: sites.ControllerIsolated, Since: last(sites.ControllerIsolated), Text: isolatedText, Do: doIsolated})
+	}
+	for i := range st.Sites {
+		s := &st.Sites[i]
+		if s.Condition == sites.SiteIsDown && !st.Isolated {
+			list = append(list, api.CriticalView{Kind: sites.SiteDown, Site: s.Name, Since: s.Since, Text: s.Explain, Do: doSite})
+		}
+		for j := range s.Pools {
+			if p := &s.Pools[j]; p.Serves == "empty" || p.Serves == "last_resort" {
+				do := doPool
+				if allTaken(s) {
+					do = doTaken
+				}
+				list = append(list, api.CriticalView{Kind: sites.PoolOutageStarted, Site: s.Name, Pool: p.Name, Since: p.Since, Text: p.Explain, Do: do})
+			}
+		}
+	}
+	if st.Store.Error != "" {
+		list = append(list, api.CriticalView{Kind: sites.StoreFailed, Since: last(sites.StoreFailed), Text: storeText(st), Do: doStore})
+	}
+	return list
+}
+
+// allTaken says whether orders and windows have taken out all nodes of a site.
+func allTaken(s *sites.SiteView) bool {
+	for i := range s.Nodes {
+		if s.Nodes[i].Ordered == nil {
+			return false
+		}
+	}
+	return len(s.Nodes) > 0
+}
+
+func storeText(st *api.Status) string { return "The state cannot be stored: " + st.Store.Error }
+
+// last gives when an event of a kind was last told; zero where that is not known.
+func (a *App) last(ctx context.Context) func(sites.Kind) time.Time {
+	return func(k sites.Kind) time.Time {
+		list, err := a.Events(ctx, api.EventQuery{Kinds: []sites.Kind{k}, Limit: 1})
+		if err != nil || len(list) == 0 {
+			return time.Time{}
+		}
+		return list[0].Time
+	}
+}
