@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/benchproc"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -145,7 +146,7 @@ func (w *world) probing(ctx context.Context, p *program, f *figures) error {
 	took := time.Since(before)
 	f.cpuUp, f.probesUp = (after-used).Seconds()/took.Seconds(), float64(w.accepted.Load()-seen)/took.Seconds()
 	f.late99, f.latest, f.overdue = w.lateness.worst(time.Now())
-	f.memory, f.mostMemory, err = p.memory()
+	f.memory, f.mostMemory, err = benchproc.Resident(p.cmd.Process.Pid)
 	return err
 }
 
