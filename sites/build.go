@@ -114,10 +114,11 @@ func (m *Machine) build(cfg *Config) {
 	old := m.byName
 	m.cfg, m.sites, m.byName = cfg, nil, make(map[string]*site, len(cfg.Sites))
 	m.dirtySites, m.calendar = m.dirtySites[:0], nil
+	ttls := cfg.ttls()
 	for i := range cfg.Sites {
 		c := &cfg.Sites[i]
 		s := m.buildSite(c, old[c.Name])
-		s.index = i
+		s.index, s.ttls = i, ttls[c.Name]
 		m.sites = append(m.sites, s)
 		m.byName[s.Name] = s
 	}
@@ -157,20 +158,30 @@ func shortest(cfg *Config) time.Duration {
 	return max(d, 10*time.Millisecond)
 }
 
-// ttlsOf gives the TTLs of the names that a site answers, ascending.
-func (m *Machine) ttlsOf(c *Site) []time.Duration {
-	ttls := []time.Duration{c.TTL}
-	for i := range m.cfg.Services {
-		if v := &m.cfg.Services[i]; v.TTL > 0 && slices.Contains(v.Sites, c.Name) {
-			ttls = append(ttls, v.TTL)
+// ttls gives the TTLs of the names that each site answers, ascending.
+func (c *Config) ttls() map[string][]time.Duration {
+	all := make(map[string][]time.Duration, len(c.Sites))
+	for i := range c.Sites {
+		all[c.Sites[i].Name] = []time.Duration{c.Sites[i].TTL}
+	}
+	for i := range c.Services {
+		v := &c.Services[i]
+		if v.TTL == 0 {
+			continue
+		}
+		for _, name := range v.Sites {
+			all[name] = append(all[name], v.TTL)
 		}
 	}
-	slices.Sort(ttls)
-	return slices.Compact(ttls)
+	for name, list := range all {
+		slices.Sort(list)
+		all[name] = slices.Compact(list)
+	}
+	return all
 }
 
 func (m *Machine) buildSite(c *Site, old *site) *site {
-	s := &site{SavedSite: SavedSite{Name: c.Name, Condition: SiteIsUp, Since: m.now.Wall}, cfg: c, ttls: m.ttlsOf(c)}
+	s := &site{SavedSite: SavedSite{Name: c.Name, Condition: SiteIsUp, Since: m.now.Wall}, cfg: c}
 	s.lostAt, s.seenAt, s.answersFrom = never, m.now.Boot, m.now.Boot
 	if old == nil {
 		old = &site{}
