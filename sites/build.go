@@ -202,11 +202,21 @@ func (m *Machine) buildSite(c *Site, old *site) *site {
 		w.subject, w.interval, w.timeout = subject, c.Interval, c.Timeout
 		s.witnesses = append(s.witnesses, w)
 	}
+	had := make(map[string][]*node, len(old.nodes))
+	for _, o := range old.nodes {
+		had[o.Name] = append(had[o.Name], o)
+	}
+	at := make([][]*node, len(c.Nodes))
 	for i := range c.Nodes {
-		s.nodes = append(s.nodes, m.buildNodes(s, i, old)...)
+		at[i] = m.buildNodes(s, i, had[c.Nodes[i].Name])
+		s.nodes = append(s.nodes, at[i]...)
+	}
+	pools := make(map[string]*pool, len(old.pools))
+	for _, o := range old.pools {
+		pools[o.Name] = o
 	}
 	for i := range c.Pools {
-		s.pools = append(s.pools, m.buildPool(s, i, old))
+		s.pools = append(s.pools, m.buildPool(s, i, at, pools[c.Pools[i].Name]))
 	}
 	for i := range c.Windows {
 		s.windows = append(s.windows, windowClock{cfg: &c.Windows[i]})
@@ -214,24 +224,22 @@ func (m *Machine) buildSite(c *Site, old *site) *site {
 	return s
 }
 
-func (m *Machine) buildPool(s *site, i int, old *site) *pool {
+// buildPool gives a pool of the configuration. at are the site's nodes by their
+// index, old is the pool of the same name, if any.
+func (m *Machine) buildPool(s *site, i int, at [][]*node, old *pool) *pool {
 	c := &s.cfg.Pools[i]
 	p := &pool{SavedPool: SavedPool{Name: c.Name, Since: m.now.Wall}, activeSince: m.now.Boot}
-	for _, o := range old.pools {
-		if o.Name == c.Name {
-			*p = pool{
-				SavedPool: o.SavedPool, activeSince: o.activeSince, said: o.said, stoodIn: o.stoodIn,
-				wait: o.wait,
-			}
+	if old != nil {
+		*p = pool{
+			SavedPool: old.SavedPool, activeSince: old.activeSince, said: old.said, stoodIn: old.stoodIn,
+			wait: old.wait,
 		}
 	}
 	p.cfg, p.site, p.index = c, s, i
 	for _, x := range c.Nodes {
-		for _, n := range s.nodes {
-			if n.index == x {
-				p.nodes = append(p.nodes, n)
-				n.in = append(n.in, p)
-			}
+		for _, n := range at[x] {
+			p.nodes = append(p.nodes, n)
+			n.in = append(n.in, p)
 		}
 	}
 	if c.Mode == ActiveActive {

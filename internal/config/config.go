@@ -41,6 +41,7 @@ type Config struct {
 
 	probers map[sites.Subject][]probes.Prober
 	beating []probes.Beating
+	find    lookup
 	// elsewhere has the sites that the built-in server does not publish.
 	elsewhere map[string]bool
 }
