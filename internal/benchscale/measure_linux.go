@@ -22,7 +22,7 @@ type figures struct {
 	answer, order           time.Duration // from the start, with stored state
 	reload, held            time.Duration
 	publishHalf, publish99  time.Duration // from an order to the answer
-	turnUp, turnDown        time.Duration // of the rules, for one result
+	turn                    costs         // of the rules
 	cpuUp, cpuDown          float64       // processor time for a second
 	probesUp                float64       // in a second
 	late99, latest          time.Duration
@@ -40,7 +40,7 @@ func measure(ctx context.Context, path string, s size) (f figures, err error) {
 		return f, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	if f.turnUp, f.turnDown, err = turns(w.config()); err != nil {
+	if f.turn, err = turns(w.config()); err != nil {
 		return f, err
 	}
 	p, err := w.starts(ctx, path, &f)

@@ -37,8 +37,8 @@ func TestWorld(t *testing.T) {
 	if nodes != 40 || len(cfg.Sites.Sites) != 4 || hosts != 80 || len(cfg.Targets) != 2 {
 		t.Errorf("%d nodes, %d sites, %d names, %d targets", nodes, len(cfg.Sites.Sites), hosts, len(cfg.Targets))
 	}
-	if up, down, err := turns(w.config()); err != nil || up == 0 || down == 0 {
-		t.Errorf("a result costs the rules %v and %v, %v", up, down, err)
+	if c, err := turns(w.config()); err != nil {
+		t.Errorf("a result costs the rules %v, %v", c, err)
 	}
 	if err := w.close(); err != nil {
 		t.Error(err)
