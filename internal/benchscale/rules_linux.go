@@ -105,11 +105,11 @@ func (v *virtual) results(n int, up bool) time.Duration {
 
 // threadTime is the time that this thread has had a processor.
 func threadTime() time.Duration {
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_THREAD, &u) != nil {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
 		return 0
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return time.Duration(t.Nano())
 }
 
 func (v *virtual) result(run probes.Run, up bool) engine.Finished {

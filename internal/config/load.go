@@ -214,6 +214,8 @@ func (l *loader) finish() (*Config, error) {
 // may stand once.
 func (l *loader) combine() file {
 	var whole file
+	var siteLists [][]siteKeys
+	var serviceLists [][]serviceKeys
 	origin := make(map[string]Pos)
 	once := func(name string, at Pos, written bool) bool {
 		if !written {
@@ -252,14 +254,16 @@ func (l *loader) combine() file {
 		if once("defaults", p.Defaults.At, p.Defaults.At.File != "") {
 			whole.Defaults = p.Defaults
 		}
-		whole.Sites = append(whole.Sites, p.Sites...)
 		whole.Actions = append(whole.Actions, p.Actions...)
-		whole.Services = append(whole.Services, p.Services...)
 		whole.Targets = append(whole.Targets, p.Targets...)
+		siteLists = append(siteLists, p.Sites)
+		serviceLists = append(serviceLists, p.Services)
 		if whole.At.File == "" {
 			whole.At = p.At
 		}
 	}
+	whole.Sites, whole.Services = slices.Concat(siteLists...), slices.Concat(serviceLists...)
+	l.parts = nil // a large one is not held twice
 	return whole
 }
 
