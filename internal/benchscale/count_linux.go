@@ -33,7 +33,8 @@ type steep struct {
 	small, large int64
 }
 
-// count has the program check configurations, of which each is twice the one before, and
+// count has the program check a configuration and one of twice the sites, nodes and names
+// (each target holds all names, so that there are as many in both), and
 // names what runs more than twice as often in the last. It counts, so that another load
 // of the machine makes no difference.
 func count(ctx context.Context, s size, out io.Writer) error {
@@ -49,7 +50,7 @@ func count(ctx context.Context, s size, out io.Writer) error {
 	}
 	var runs []map[block]int64
 	for _, times := range []int{1, 2} {
-		s := size{nodes: s.nodes * times, sites: s.sites * times, names: s.names * times, targets: s.targets * times}
+		s := size{nodes: s.nodes * times, sites: s.sites * times, names: s.names * times, targets: s.targets}
 		r, err := checked(ctx, program, filepath.Join(dir, strconv.Itoa(times)), s)
 		if err != nil {
 			return fmt.Errorf("check %d sites: %w", s.sites, err)

@@ -37,7 +37,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 		return err
 	}
 	if *counting {
-		return count(ctx, size{nodes: 400, sites: 100, names: 400, targets: 100}, out)
+		return count(ctx, size{nodes: 400, sites: 100, names: 400, targets: 5}, out)
 	}
 	program, err := filepath.Abs(*ours)
 	if err != nil {

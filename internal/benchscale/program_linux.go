@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long the program is waited for.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 // program is the controller at work.
 type program struct {
