@@ -87,6 +87,10 @@ bench-dns: build ## our DNS server beside others that are installed: q/s, CPU pe
 bench-scale: build ## four minutes: the program with 100 to 10,000 nodes: start, reload, decisions, probes, memory
 	@go run ./internal/benchscale -ours bin/dnsteer $(BENCHSCALE)
 
+.PHONY: bench-count
+bench-count: ## three minutes: names what of a check grows faster than its configuration, by counting
+	go run ./internal/benchscale -count
+
 .PHONY: screenshots
 screenshots: ## pictures of every screen of the dashboard, phone and desktop, light and dark, in bin/screenshots
 	@.ci/packages

@@ -8,6 +8,17 @@ import (
 
 // Answer gives what a pool answers at the time of the last Step.
 func (m *Machine) Answer(id PoolID) Answer {
+	a := m.answer(id)
+	a.IPv4, a.IPv6 = distinct(a.IPv4), distinct(a.IPv6)
+	for i := range a.Nodes {
+		n := &a.Nodes[i]
+		n.IPv4, n.IPv6 = distinct(n.IPv4), distinct(n.IPv6)
+	}
+	return a
+}
+
+// answer gives it with what several nodes have as often as they have it.
+func (m *Machine) answer(id PoolID) Answer {
 	p := m.sites[id.Site].pools[id.Pool]
 	a := Answer{Source: p.Source, From: p.site.Name, Horizon: m.horizon(p)}
 	from := p
@@ -58,17 +69,39 @@ func (m *Machine) Answer(id PoolID) Answer {
 	return a
 }
 
-// add puts the addresses of a family behind those that are there, once each.
+// add puts the addresses of a family behind those that are there.
 func add(v4, v6 *[]netip.Addr, f Family, addrs []netip.Addr) {
 	list := v4
 	if f == IPv6 {
 		list = v6
 	}
 	for _, x := range addrs {
-		if FamilyOf(x) == f && !slices.Contains(*list, x) {
+		if FamilyOf(x) == f {
 			*list = append(*list, x)
 		}
 	}
+}
+
+// few is up to how many addresses are held against each other one by one.
+const few = 16
+
+// distinct leaves each address in its first place.
+func distinct(list []netip.Addr) []netip.Addr {
+	if len(list) > few {
+		seen := make(map[netip.Addr]bool, len(list))
+		return slices.DeleteFunc(list, func(x netip.Addr) bool {
+			again := seen[x]
+			seen[x] = true
+			return again
+		})
+	}
+	kept := list[:0]
+	for _, x := range list {
+		if !slices.Contains(kept, x) {
+			kept = append(kept, x)
+		}
+	}
+	return kept
 }
 
 // horizon is how long no change of the pool's answer is in sight, rounded down

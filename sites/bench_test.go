@@ -13,6 +13,7 @@ import (
 // as those of a spread schedule do.
 type crowd struct {
 	m       *sites.Machine
+	cfg     *sites.Config
 	targets []sites.Target
 	at      int
 	now     time.Duration
@@ -44,7 +45,7 @@ func newCrowd(perSite, siteCount int, threshold time.Duration, more ...sites.Pro
 		s.Pools = []sites.Pool{{Name: sites.DefaultPool, Nodes: all}}
 		cfg.Sites = append(cfg.Sites, s)
 	}
-	c := &crowd{now: time.Hour}
+	c := &crowd{cfg: cfg, now: time.Hour}
 	for range 1 + len(more) {
 		c.up = append(c.up, sites.Check{Outcome: sites.Up, Duration: time.Millisecond})
 		c.down = append(c.down, sites.Check{Outcome: sites.Down, Cause: "timeout", Text: "no answer within 2s", Duration: time.Millisecond})

@@ -114,10 +114,11 @@ func (m *Machine) build(cfg *Config) {
 	old := m.byName
 	m.cfg, m.sites, m.byName = cfg, nil, make(map[string]*site, len(cfg.Sites))
 	m.dirtySites, m.calendar = m.dirtySites[:0], nil
+	ttls := cfg.ttls()
 	for i := range cfg.Sites {
 		c := &cfg.Sites[i]
 		s := m.buildSite(c, old[c.Name])
-		s.index = i
+		s.index, s.ttls = i, ttls[c.Name]
 		m.sites = append(m.sites, s)
 		m.byName[s.Name] = s
 	}
@@ -157,20 +158,30 @@ func shortest(cfg *Config) time.Duration {
 	return max(d, 10*time.Millisecond)
 }
 
-// ttlsOf gives the TTLs of the names that a site answers, ascending.
-func (m *Machine) ttlsOf(c *Site) []time.Duration {
-	ttls := []time.Duration{c.TTL}
-	for i := range m.cfg.Services {
-		if v := &m.cfg.Services[i]; v.TTL > 0 && slices.Contains(v.Sites, c.Name) {
-			ttls = append(ttls, v.TTL)
+// ttls gives the TTLs of the names that each site answers, ascending.
+func (c *Config) ttls() map[string][]time.Duration {
+	all := make(map[string][]time.Duration, len(c.Sites))
+	for i := range c.Sites {
+		all[c.Sites[i].Name] = []time.Duration{c.Sites[i].TTL}
+	}
+	for i := range c.Services {
+		v := &c.Services[i]
+		if v.TTL == 0 {
+			continue
+		}
+		for _, name := range v.Sites {
+			all[name] = append(all[name], v.TTL)
 		}
 	}
-	slices.Sort(ttls)
-	return slices.Compact(ttls)
+	for name, list := range all {
+		slices.Sort(list)
+		all[name] = slices.Compact(list)
+	}
+	return all
 }
 
 func (m *Machine) buildSite(c *Site, old *site) *site {
-	s := &site{SavedSite: SavedSite{Name: c.Name, Condition: SiteIsUp, Since: m.now.Wall}, cfg: c, ttls: m.ttlsOf(c)}
+	s := &site{SavedSite: SavedSite{Name: c.Name, Condition: SiteIsUp, Since: m.now.Wall}, cfg: c}
 	s.lostAt, s.seenAt, s.answersFrom = never, m.now.Boot, m.now.Boot
 	if old == nil {
 		old = &site{}
@@ -191,11 +202,21 @@ func (m *Machine) buildSite(c *Site, old *site) *site {
 		w.subject, w.interval, w.timeout = subject, c.Interval, c.Timeout
 		s.witnesses = append(s.witnesses, w)
 	}
+	had := make(map[string][]*node, len(old.nodes))
+	for _, o := range old.nodes {
+		had[o.Name] = append(had[o.Name], o)
+	}
+	at := make([][]*node, len(c.Nodes))
 	for i := range c.Nodes {
-		s.nodes = append(s.nodes, m.buildNodes(s, i, old)...)
+		at[i] = m.buildNodes(s, i, had[c.Nodes[i].Name])
+		s.nodes = append(s.nodes, at[i]...)
+	}
+	pools := make(map[string]*pool, len(old.pools))
+	for _, o := range old.pools {
+		pools[o.Name] = o
 	}
 	for i := range c.Pools {
-		s.pools = append(s.pools, m.buildPool(s, i, old))
+		s.pools = append(s.pools, m.buildPool(s, i, at, pools[c.Pools[i].Name]))
 	}
 	for i := range c.Windows {
 		s.windows = append(s.windows, windowClock{cfg: &c.Windows[i]})
@@ -203,24 +224,22 @@ func (m *Machine) buildSite(c *Site, old *site) *site {
 	return s
 }
 
-func (m *Machine) buildPool(s *site, i int, old *site) *pool {
+// buildPool gives a pool of the configuration. at are the site's nodes by their
+// index, old is the pool of the same name, if any.
+func (m *Machine) buildPool(s *site, i int, at [][]*node, old *pool) *pool {
 	c := &s.cfg.Pools[i]
 	p := &pool{SavedPool: SavedPool{Name: c.Name, Since: m.now.Wall}, activeSince: m.now.Boot}
-	for _, o := range old.pools {
-		if o.Name == c.Name {
-			*p = pool{
-				SavedPool: o.SavedPool, activeSince: o.activeSince, said: o.said, stoodIn: o.stoodIn,
-				wait: o.wait,
-			}
+	if old != nil {
+		*p = pool{
+			SavedPool: old.SavedPool, activeSince: old.activeSince, said: old.said, stoodIn: old.stoodIn,
+			wait: old.wait,
 		}
 	}
 	p.cfg, p.site, p.index = c, s, i
 	for _, x := range c.Nodes {
-		for _, n := range s.nodes {
-			if n.index == x {
-				p.nodes = append(p.nodes, n)
-				n.in = append(n.in, p)
-			}
+		for _, n := range at[x] {
+			p.nodes = append(p.nodes, n)
+			n.in = append(n.in, p)
 		}
 	}
 	if c.Mode == ActiveActive {

@@ -7,14 +7,11 @@ import (
 
 // buildNodes gives a node of the configuration, and behind it, when its
 // addresses have changed, the incarnation that goes on until the new one is up
-// (A7).
-func (m *Machine) buildNodes(s *site, i int, old *site) []*node {
+// (A7). old are those of its name.
+func (m *Machine) buildNodes(s *site, i int, old []*node) []*node {
 	c := &s.cfg.Nodes[i]
 	var same, current, former *node
-	for _, o := range old.nodes {
-		if o.Name != c.Name {
-			continue
-		}
+	for _, o := range old {
 		if slices.Equal(o.Addresses, c.Addresses) {
 			same = o
 		}
@@ -140,7 +137,10 @@ func (s *Site) judges(node int, f Family) bool {
 		return true
 	}
 	for i := range s.Nodes {
-		if _, has := s.Nodes[i].first(f); has && i != node && s.WitnessNodes {
+		if !s.WitnessNodes {
+			break
+		}
+		if _, has := s.Nodes[i].first(f); has && i != node {
 			return true
 		}
 	}

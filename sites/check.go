@@ -27,7 +27,7 @@ func (m *Machine) absorb(l *line, res *Result) {
 			l.recent, l.recentStart = unanswered(res.Checks), res.Start
 		}
 	}
-	if changed || l.recent != before || l.busy() || l.node.site.busy {
+	if changed || l.recent != before || l.busy() && !m.patient(l) || l.node.site.busy {
 		m.dirty(l.node.site)
 	}
 	if measured {
@@ -45,6 +45,15 @@ func (l *line) busy() bool {
 	default:
 		return true
 	}
+}
+
+// patient says whether a failing line waits for its deadline alone, at which it is
+// looked at: until then one more failure changes nothing. While all nodes fail each
+// result would else have its whole site looked at.
+func (m *Machine) patient(l *line) bool {
+	at, ticking := l.deadline()
+	return l.Word == WordFailing && l.last == Down && l.recent == Down && l.row > 2 && (l.unsettled || !l.judged()) &&
+		l.node.Drill == nil && ticking && at > m.now.Boot && m.due(l)
 }
 
 // combine gives what the steering probes that have ever answered say together;

@@ -20,8 +20,9 @@ type pool struct {
 	stoodIn string
 	// spare is room to work out an answer in: most are the one that stands.
 	spare []Member
-	// hint is where in Members the next node is likely to be found.
-	hint int
+	// hint is where in Members the next node is likely to be found, found where in
+	// nodes the next member is.
+	hint, found int
 	// touched is the Step that has named the pool last.
 	touched uint64
 	// due: its site has been down for so long that it would move, were it not
@@ -47,8 +48,11 @@ func (p *pool) frozen(m *Machine) bool {
 
 // find gives the incarnation of a node in the pool.
 func (p *pool) find(name string, replaced bool) *node {
-	for _, n := range p.nodes {
-		if n.Name == name && n.Replaced == replaced {
+	// As in had, most are asked for in their order.
+	for k := range p.nodes {
+		i := (p.found + k) % len(p.nodes)
+		if n := p.nodes[i]; n.Name == name && n.Replaced == replaced {
+			p.found = i + 1
 			return n
 		}
 	}

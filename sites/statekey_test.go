@@ -57,7 +57,7 @@ var apart = map[string]bool{
 	"site.cfg": true, "site.chain": true, "site.dependents": true, "site.ttls": true, "site.horizons": true, "site.slot": true, "site.isDirty": true,
 	"SavedSite.Nodes": true, "SavedSite.Pools": true, "node.cfg": true, "node.site": true, "node.heir": true, "node.former": true, "node.in": true, "node.load": true,
 	"SavedNode.Lines": true, "SavedNode.Addresses": true, "SavedNode.Outages": true, "line.node": true, "record.subject": true,
-	"pool.cfg": true, "pool.site": true, "pool.nodes": true, "pool.spare": true, "pool.hint": true,
+	"pool.cfg": true, "pool.site": true, "pool.nodes": true, "pool.spare": true, "pool.hint": true, "pool.found": true,
 	"Hold.By": true, "Hold.Reason": true, "Check.Text": true, "Check.Duration": true, "Check.Figures": true, "checkClock.figures": true,
 	// They say whether it was this Step, and the next is another.
 	"pool.touched": true, "node.drilled": true, "wait.freed": true,

@@ -149,7 +149,7 @@ func (m *Machine) lineTimes(l *line, at func(time.Duration)) {
 	if l.node.taken() {
 		return
 	}
-	s.busy = s.busy || l.Word != WordOut && l.busy() || l.failing
+	s.busy = s.busy || (l.Word != WordOut && l.busy() || l.failing) && !m.patient(l)
 	if t, ticking := l.deadline(); ticking && m.due(l) {
 		at(t)
 	}

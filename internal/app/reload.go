@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -135,7 +136,7 @@ func (a *App) read() (cfg *config.Config, err error) {
 	for range readTries {
 		before := look(a.opt.ConfigPath, a.cfg.Load())
 		cfg, err = config.Load(a.opt.ConfigPath)
-		if look(a.opt.ConfigPath, a.cfg.Load()) == before {
+		if maps.Equal(look(a.opt.ConfigPath, a.cfg.Load()), before) {
 			break
 		}
 	}

@@ -2,11 +2,9 @@ package app
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/config"
@@ -22,29 +20,38 @@ const watchEvery = 2 * time.Second
 // the one in place does not name.
 const rejectedTicks = 5
 
-// watched is how the configuration's files looked.
-type watched string
+// watched is how the configuration's files looked, by their names: the zero stamp
+// for one that is not there.
+type watched map[string]config.Stamp
 
-// look gives the sizes and times of the files of a configuration.
+// look gives how the files of a configuration look now.
 func look(path string, cfg *config.Config) watched {
-	var b strings.Builder
-	files := append(slices.Clone(cfg.Files), path)
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		// Files may come and go.
-		more, _ := filepath.Glob(filepath.Join(path, "*.yaml"))
-		files = append(files, more...)
-	}
-	slices.Sort(files)
-	for _, name := range slices.Compact(files) {
-		info, err := os.Stat(name)
-		switch {
+	w := make(watched, len(cfg.Files)+1)
+	see := func(name string) {
+		if _, known := w[name]; known {
+			return
+		}
+		switch info, err := os.Stat(name); {
 		case err != nil:
-			fmt.Fprintf(&b, "%s: %v\n", name, err)
+			w[name] = config.Stamp{}
 		case !info.IsDir():
-			fmt.Fprintf(&b, "%s %d %d\n", name, info.Size(), info.ModTime().UnixNano())
+			w[name] = config.StampOf(info)
 		}
 	}
-	return watched(b.String())
+	for _, name := range cfg.Files {
+		see(name)
+	}
+	see(path)
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return w // it is a file, or not there
+	}
+	for _, e := range entries { // files may come and go
+		if config.Reads(e.Name()) {
+			see(filepath.Join(path, e.Name()))
+		}
+	}
+	return w
 }
 
 // watch reloads when the files have changed and then stayed the same for a
@@ -57,9 +64,9 @@ func (a *App) watch(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	// taken is how the files looked before the last reading, which therefore
-	// saw that or something newer. Nothing at first: they may have changed since
-	// the start has read them.
-	var taken, before watched
+	// saw that or something newer: nothing at first where the start has read none.
+	taken := watched(a.cfg.Load().Stamps)
+	before := taken
 	rejected := 0
 	for {
 		select {
@@ -69,9 +76,9 @@ func (a *App) watch(ctx context.Context) {
 			before = look(a.opt.ConfigPath, a.cfg.Load())
 		case <-tick.C:
 			now := look(a.opt.ConfigPath, a.cfg.Load())
-			settled := now == before
+			settled := maps.Equal(now, before)
 			before = now
-			if !settled || now == taken && (rejected == 0 || rejected%rejectedTicks != 0) {
+			if !settled || maps.Equal(now, taken) && (rejected == 0 || rejected%rejectedTicks != 0) {
 				if rejected > 0 {
 					rejected++
 				}
@@ -83,7 +90,7 @@ func (a *App) watch(ctx context.Context) {
 			rejected = 1
 		}
 		// Other files may belong to it now: those have not been looked at.
-		if look(a.opt.ConfigPath, a.cfg.Load()) == before {
+		if maps.Equal(look(a.opt.ConfigPath, a.cfg.Load()), before) {
 			taken = before
 		}
 	}

@@ -141,29 +141,6 @@ func TestLoadJudgesAnswers(t *testing.T) {
 	}
 }
 
-// If this fails, the processor time of a server is another's, or none.
-func TestProcessorTime(t *testing.T) {
-	pids := family(os.Getpid())
-	before, err := cpuTime(pids)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := 0
-	for i := range 50_000_000 {
-		sum ^= i
-	}
-	after, err := cpuTime(pids)
-	if err != nil || after <= before {
-		t.Errorf("from %s to %s, %v (%d)", before, after, err, sum)
-	}
-	if memory(pids) < 1<<20 {
-		t.Errorf("%d octets of memory", memory(pids))
-	}
-	if _, err := cpuTime([]int{1 << 30}); err == nil {
-		t.Error("a process that is not there has used time")
-	}
-}
-
 // If this fails, the table compares rounds that do not belong together.
 func TestReport(t *testing.T) {
 	rounds := []map[string]sample{

@@ -15,6 +15,8 @@ import (
 
 	"github.com/miekg/dns"
 	"golang.org/x/sys/unix"
+
+	"github.com/dnsteer/dnsteer/internal/benchproc"
 )
 
 // How long a server may take to answer after its start, and to end.
@@ -68,7 +70,7 @@ func (b *bench) begin(ctx context.Context, s server, m mode) (*running, error) {
 		return nil, err
 	}
 	r := &running{server: s, place: place{dir: dir, workers: m.workers, probed: b.probed}}
-	if r.port, err = freePort(ctx); err != nil {
+	if r.port, err = benchproc.FreePort(ctx, "127.0.0.1"); err != nil {
 		return nil, err
 	}
 	if err := writeFiles(dir, s.files(r.place)); err != nil {
@@ -80,7 +82,7 @@ func (b *bench) begin(ctx context.Context, s server, m mode) (*running, error) {
 	if err := b.ready(ctx, r.place); err != nil {
 		return nil, errors.Join(err, end(r))
 	}
-	r.pids = family(r.cmd.Process.Pid)
+	r.pids = benchproc.Family(r.cmd.Process.Pid)
 	if _, err := b.measure(r, m); err != nil { // warms it up
 		return nil, errors.Join(err, end(r))
 	}
@@ -89,18 +91,18 @@ func (b *bench) begin(ctx context.Context, s server, m mode) (*running, error) {
 
 // measure drives a server once. The others that run have nothing to do meanwhile.
 func (b *bench) measure(r *running, m mode) (f figures, err error) {
-	before, err := cpuTime(r.pids)
+	before, err := benchproc.CPU(r.pids...)
 	if err != nil {
 		return f, err
 	}
 	if f.measured, err = b.drive(r.place, m, b.time, 0); err != nil {
 		return f, err
 	}
-	after, err := cpuTime(r.pids)
+	after, err := benchproc.CPU(r.pids...)
 	if err != nil {
 		return f, err
 	}
-	f.cpu, f.memory = after-before, memory(r.pids)
+	f.cpu, f.memory = after-before, benchproc.Shared(r.pids...)
 	switch {
 	case f.wrong > 0:
 		err = fmt.Errorf("%d of %d answers are not what the zone says", f.wrong, f.answered)
@@ -157,25 +159,20 @@ func writeFiles(dir string, files map[string]string) error {
 
 // start runs a server's program in a process group of its own.
 func start(s server, p place, m mode) (*exec.Cmd, error) {
-	log, err := os.Create(filepath.Join(p.dir, "output"))
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
 	args := append([]string{s.program}, s.args(p)...)
 	if m.pinned {
 		args = append([]string{"taskset", "-c", "0"}, args...)
 	}
 	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec,noctx // whose run is measured; end ends it
-	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, log, log
+	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", p.workers))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return cmd, cmd.Start()
+	return cmd, benchproc.Start(cmd, filepath.Join(p.dir, "output"))
 }
 
 // end ends a server and its children, by force where it has to.
 func end(r *running) error {
-	pids := family(r.cmd.Process.Pid)
+	pids := benchproc.Family(r.cmd.Process.Pid)
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, syscall.SIGTERM) // may have ended
 	}
@@ -212,35 +209,11 @@ func (b *bench) ready(ctx context.Context, p place) error {
 			select {
 			case <-time.After(50 * time.Millisecond):
 			case <-ctx.Done():
-				out, _ := os.ReadFile(filepath.Join(p.dir, "output")) // as much as there is
-				return fmt.Errorf("it does not answer for %s%s: %s", name, zoneName, last(out, 600))
+				return fmt.Errorf("it does not answer for %s%s: %s", name, zoneName, benchproc.Said(filepath.Join(p.dir, "output")))
 			}
 		}
 	}
 	return nil
-}
-
-func last(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
-
-// freePort gives a port that is free over UDP and TCP on 127.0.0.1.
-func freePort(ctx context.Context) (uint16, error) {
-	var lc net.ListenConfig
-	for range 20 {
-		l, err := lc.Listen(ctx, "tcp4", "127.0.0.1:0")
-		if err != nil {
-			return 0, err
-		}
-		at := l.Addr().String()
-		c, err := lc.ListenPacket(ctx, "udp4", at)
-		l.Close()
-		if err != nil {
-			continue
-		}
-		c.Close()
-		a, err := netip.ParseAddrPort(at)
-		return a.Port(), err
-	}
-	return 0, errors.New("no port is free")
 }
 
 // answerProbes accepts connections until ctx ends and gives the port.

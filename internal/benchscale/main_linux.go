@@ -32,8 +32,12 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	list := fs.String("sizes", "100x10,1000x100,10000x10,10000x100,10000x1000", "`nodes x sites`, with commas")
 	names := fs.Int("names", 10_000, "how many `names` are served, at any size")
 	targets := fs.Int("targets", 0, "how many sites have a target (that refuses, and is asked again)")
+	counting := fs.Bool("count", false, "count what a check runs, at a size and at twice that, and name what grows faster")
 	if err := fs.Parse(args); err != nil {
 		return err
+	}
+	if *counting {
+		return count(ctx, size{nodes: 400, sites: 100, names: 400, targets: 5}, out)
 	}
 	program, err := filepath.Abs(*ours)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/benchproc"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -21,7 +22,7 @@ type figures struct {
 	answer, order           time.Duration // from the start, with stored state
 	reload, held            time.Duration
 	publishHalf, publish99  time.Duration // from an order to the answer
-	turnUp, turnDown        time.Duration // of the rules, for one result
+	turn                    costs         // of the rules
 	cpuUp, cpuDown          float64       // processor time for a second
 	probesUp                float64       // in a second
 	late99, latest          time.Duration
@@ -29,6 +30,8 @@ type figures struct {
 	memory, mostMemory      int64
 	page, status            time.Duration
 	pageOctets, statusOctet int64
+	// Processor time, which another load of the machine does not lengthen.
+	startCPU, reloadCPU, pageCPU time.Duration
 }
 
 // measure starts the program at a size and measures all of it.
@@ -39,7 +42,7 @@ func measure(ctx context.Context, path string, s size) (f figures, err error) {
 		return f, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	if f.turnUp, f.turnDown, err = turns(w.config()); err != nil {
+	if f.turn, err = turns(w.config()); err != nil {
 		return f, err
 	}
 	p, err := w.starts(ctx, path, &f)
@@ -71,7 +74,7 @@ func (w *world) starts(ctx context.Context, path string, f *figures) (*program, 
 		return nil, err
 	}
 	defer ask.conn.Close()
-	var answers, orders []time.Duration
+	var answers, orders, work []time.Duration
 	for n := 0; ; n++ {
 		p, err := w.start(ctx, path)
 		if err != nil {
@@ -81,7 +84,8 @@ func (w *world) starts(ctx context.Context, path string, f *figures) (*program, 
 		out := n%2 == 0
 		err = ask.until(ctx, host(0, 0, 0), node(0), true)
 		answered := time.Since(p.began)
-		if err == nil {
+		used, failed := p.cpu()
+		if err = errors.Join(err, failed); err == nil {
 			err = w.order(ctx, out)
 		}
 		if err == nil {
@@ -89,14 +93,14 @@ func (w *world) starts(ctx context.Context, path string, f *figures) (*program, 
 		}
 		ordered := time.Since(p.began)
 		if err == nil && n == 3 {
-			f.answer, f.order = quantile(answers, 0.5), quantile(orders, 0.5)
+			f.answer, f.order, f.startCPU = quantile(answers, 0.5), quantile(orders, 0.5), quantile(work, 0.5)
 			return p, nil
 		}
 		if err = errors.Join(err, p.stop(false)); err != nil {
 			return nil, err
 		}
 		if n > 0 {
-			answers, orders = append(answers, answered), append(orders, ordered)
+			answers, orders, work = append(answers, answered), append(orders, ordered), append(work, used)
 		}
 	}
 }
@@ -145,7 +149,7 @@ func (w *world) probing(ctx context.Context, p *program, f *figures) error {
 	took := time.Since(before)
 	f.cpuUp, f.probesUp = (after-used).Seconds()/took.Seconds(), float64(w.accepted.Load()-seen)/took.Seconds()
 	f.late99, f.latest, f.overdue = w.lateness.worst(time.Now())
-	f.memory, f.mostMemory, err = p.memory()
+	f.memory, f.mostMemory, err = benchproc.Resident(p.cmd.Process.Pid)
 	return err
 }
 
@@ -181,11 +185,11 @@ func (w *world) orders(ctx context.Context, _ *program, f *figures) error {
 
 // reloads changes one line, and measures how long that takes and how long the loop
 // of decisions does nothing else.
-func (w *world) reloads(ctx context.Context, _ *program, f *figures) error {
+func (w *world) reloads(ctx context.Context, p *program, f *figures) error {
 	c := w.client()
 	defer c.Close()
 	path := filepath.Join(w.config(), "all.yaml")
-	var took []time.Duration
+	var took, work []time.Duration
 	for i := range 3 {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -199,15 +203,19 @@ func (w *world) reloads(ctx context.Context, _ *program, f *figures) error {
 		held := make(chan time.Duration)
 		go func() { held <- w.longest(watching) }()
 		began := time.Now()
+		used, err1 := p.cpu()
 		_, err = c.Reload(ctx)
 		took = append(took, time.Since(began))
+		after, err2 := p.cpu()
+		work = append(work, after-used)
+		err = errors.Join(err, err1, err2)
 		stop()
 		f.held = max(f.held, <-held)
 		if err != nil {
 			return err
 		}
 	}
-	f.reload = quantile(took, 0.5)
+	f.reload, f.reloadCPU = quantile(took, 0.5), quantile(work, 0.5)
 	return nil
 }
 
@@ -227,18 +235,30 @@ func (w *world) longest(ctx context.Context) (most time.Duration) {
 }
 
 // looks fetches the overview and the status as a browser and a program do.
-func (w *world) looks(ctx context.Context, _ *program, f *figures) (err error) {
+func (w *world) looks(ctx context.Context, p *program, f *figures) (err error) {
+	before, err := p.cpu()
+	if err != nil {
+		return err
+	}
 	if f.page, f.pageOctets, err = w.fetch(ctx, "/"); err != nil {
 		return err
 	}
+	after, err := p.cpu()
+	if err != nil {
+		return err
+	}
+	f.pageCPU = (after - before) / fetches
 	f.status, f.statusOctet, err = w.fetch(ctx, "/api/v1/status")
 	return err
 }
 
-// fetch gives the median of three.
+// fetches is how often a page is fetched; the median counts.
+const fetches = 3
+
+// fetch gives how long that takes.
 func (w *world) fetch(ctx context.Context, path string) (d time.Duration, octets int64, err error) {
 	var took []time.Duration
-	for range 3 {
+	for range fetches {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", w.httpPort, path), http.NoBody)
 		if err != nil {
 			return 0, 0, err

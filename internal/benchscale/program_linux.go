@@ -8,19 +8,18 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/dnsteer/dnsteer/internal/benchproc"
 )
 
 // patience is how long the program is waited for.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 // program is the controller at work.
 type program struct {
@@ -31,15 +30,9 @@ type program struct {
 
 func (w *world) start(ctx context.Context, path string) (*program, error) {
 	p := &program{log: filepath.Join(w.dir, "output")}
-	out, err := os.Create(p.log)
-	if err != nil {
-		return nil, err
-	}
-	defer out.Close()
 	p.cmd = exec.CommandContext(ctx, path, "serve", "--config", w.config()) // #nosec G204 -- the user names the program
-	p.cmd.Stdout, p.cmd.Stderr = out, out
 	p.began = time.Now()
-	return p, p.cmd.Start()
+	return p, benchproc.Start(p.cmd, p.log)
 }
 
 // stop ends the program, by SIGTERM or, where kill is set, at once.
@@ -56,56 +49,13 @@ func (p *program) stop(kill bool) error {
 		return nil
 	}
 	if err != nil {
-		out, _ := os.ReadFile(p.log) // as much as there is
-		return fmt.Errorf("%w: %s", err, out[max(0, len(out)-600):])
+		return fmt.Errorf("%w: %s", err, benchproc.Said(p.log))
 	}
 	return nil
 }
 
-// cpu is the time that it has had a processor, in the kernel or not.
-func (p *program) cpu() (time.Duration, error) {
-	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.cmd.Process.Pid))
-	if err != nil || len(tasks) == 0 {
-		return 0, errors.New("read the processor time: it has ended, or the kernel has no schedstat")
-	}
-	var sum time.Duration
-	for _, path := range tasks {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			continue // a thread that has ended
-		}
-		first, _, _ := strings.Cut(string(b), " ")
-		n, err := strconv.ParseInt(first, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("read %s: %w", path, err)
-		}
-		sum += time.Duration(n)
-	}
-	return sum, nil
-}
-
-// memory is what it holds, in octets: now, and at most until now.
-func (p *program) memory() (now, most int64, err error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	if err != nil {
-		return 0, 0, err
-	}
-	for line := range strings.Lines(string(b)) {
-		f := strings.Fields(line)
-		if len(f) != 3 {
-			continue
-		}
-		n, err := strconv.ParseInt(f[1], 10, 64)
-		switch {
-		case err != nil:
-		case f[0] == "VmRSS:":
-			now = n << 10
-		case f[0] == "VmHWM:":
-			most = n << 10
-		}
-	}
-	return now, most, nil
-}
+// cpu is the time that it has had a processor.
+func (p *program) cpu() (time.Duration, error) { return benchproc.CPU(p.cmd.Process.Pid) }
 
 // asker asks the program for an address of a name, again and again.
 type asker struct {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"time"
 
@@ -13,25 +14,52 @@ import (
 	"github.com/dnsteer/dnsteer/sites"
 )
 
-// turns gives what one result costs the rules and the schedule, in a world where
-// every node answers and in one where none does, each after a while in which
-// nothing changes any more.
-func turns(path string) (up, down time.Duration, err error) {
+// costs are what one result costs the rules and the schedule: where every node
+// answers, where all fail and none has gone yet, and where all are out.
+type costs struct{ up, failing, out time.Duration }
+
+// turns measures them, each after a while in which nothing changes any more.
+func turns(path string) (c costs, err error) {
 	cfg, err := config.Load(path)
 	if err != nil {
-		return 0, 0, err
+		return c, err
 	}
-	e := &virtual{now: time.Hour}
-	e.engine = engine.New(e.instant(), &cfg.Sites, sites.Saved{}, 1)
+	e := newVirtual(&cfg.Sites)
 	count := len(e.engine.Machine().Targets())
 	e.results(2*count, true)
-	up = e.median(count, true)
+	c.up = e.median(count, true)
 	e.results(4*count, false)
-	down = e.median(count, false)
-	if up == 0 || down == 0 {
-		return 0, 0, errors.New("the rules take no time")
+	c.failing = e.median(count, false)
+	if word := e.word(); word != sites.WordFailing {
+		return c, fmt.Errorf("a node that has been down for a while is %s", word)
 	}
-	return up, down, nil
+	for i := range cfg.Sites.Sites {
+		for j := range cfg.Sites.Sites[i].Nodes {
+			cfg.Sites.Sites[i].Nodes[j].Threshold = time.Second
+		}
+	}
+	e = newVirtual(&cfg.Sites)
+	e.results(2*count, true)
+	e.results(8*count, false)
+	c.out = e.median(count, false)
+	if word := e.word(); word != sites.WordOut {
+		return c, fmt.Errorf("a node that has been down for long is %s", word)
+	}
+	if min(c.up, c.failing, c.out) == 0 {
+		return c, errors.New("the rules take no time")
+	}
+	return c, nil
+}
+
+func newVirtual(cfg *sites.Config) *virtual {
+	e := &virtual{now: time.Hour}
+	e.engine = engine.New(e.instant(), cfg, sites.Saved{}, 1)
+	return e
+}
+
+// word is the state of a node.
+func (v *virtual) word() sites.Word {
+	return v.engine.Machine().Saved(0).Nodes[0].Lines[sites.IPv4].Word
 }
 
 // virtual is an engine in a time of its own, where every probe has its result in
@@ -49,8 +77,8 @@ func (v *virtual) instant() sites.Instant {
 // median is of batches, since the machine may do something else during some.
 func (v *virtual) median(count int, up bool) time.Duration {
 	var took []time.Duration
-	for range 21 {
-		took = append(took, v.results(max(count, 2000), up))
+	for range 11 {
+		took = append(took, v.results(min(max(count, 2000), 5000), up))
 	}
 	return quantile(took, 0.5)
 }
@@ -77,11 +105,11 @@ func (v *virtual) results(n int, up bool) time.Duration {
 
 // threadTime is the time that this thread has had a processor.
 func threadTime() time.Duration {
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_THREAD, &u) != nil {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
 		return 0
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return time.Duration(t.Nano())
 }
 
 func (v *virtual) result(run probes.Run, up bool) engine.Finished {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/dnsteer/dnsteer/internal/benchproc"
 )
 
 // world is what the program steers: nodes that accept connections at addresses of
@@ -54,7 +56,7 @@ func newWorld(ctx context.Context, s size) (w *world, err error) {
 		}
 	}()
 	for _, port := range []*uint16{&w.dnsPort, &w.httpPort, &w.nodePort, &w.resolvers} {
-		if *port, err = freePort(ctx); err != nil {
+		if *port, err = benchproc.FreePort(ctx, "0.0.0.0"); err != nil {
 			return nil, err
 		}
 	}
@@ -67,25 +69,6 @@ func newWorld(ctx context.Context, s size) (w *world, err error) {
 		return nil, err
 	}
 	return w, w.write("60m")
-}
-
-// freePort gives a port that is free for TCP and UDP on all of loopback.
-func freePort(ctx context.Context) (uint16, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp4", "0.0.0.0:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	at, err := netip.ParseAddrPort(l.Addr().String())
-	if err != nil {
-		return 0, err
-	}
-	p, err := lc.ListenPacket(ctx, "udp4", l.Addr().String())
-	if err != nil {
-		return 0, err
-	}
-	return at.Port(), p.Close()
 }
 
 // resolve answers at an address as a resolver does: that there is no such name.

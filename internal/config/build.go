@@ -41,12 +41,14 @@ func (b *builder) build() *Config {
 	for i := range b.file.Sites {
 		b.cfg.Sites.Sites = append(b.cfg.Sites.Sites, b.site(&b.file.Sites[i]))
 	}
+	b.cfg.lookUpPools(b.siteAt)
 	b.emergencies()
 	b.sitesDown()
 	b.services()
 	b.dns()
 	b.targets()
 	b.published()
+	b.cfg.lookUpPublished()
 	b.http()
 	b.alerts()
 	b.suspicions()

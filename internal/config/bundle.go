@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 )
 
 // bundle is everything that a configuration was read from, so that it can be
@@ -60,12 +61,34 @@ type source interface {
 	// private gives an error where others than the owner and its group may read
 	// the file at path, or others than the owner change it.
 	private(path string) error
+	// seen gives the stamps of what was read; nil where there are none.
+	seen() map[string]Stamp
 }
 
-// disk reads files of this machine.
-type disk struct{}
+// keyOf is what a file is called in a bundle and in [Config.Stamps].
+func keyOf(folder, path string) string {
+	if folder == "" {
+		return path
+	}
+	return filepath.Join(folder, path)
+}
 
-func (disk) read(folder, path string, limit int) (data []byte, err error) {
+// Stamp is how a file looked: one that looks the same has not changed.
+type Stamp struct {
+	Size    int64
+	Changed int64 // in nanoseconds since 1970
+}
+
+// StampOf gives the stamp of a file.
+func StampOf(info fs.FileInfo) Stamp { return Stamp{info.Size(), info.ModTime().UnixNano()} }
+
+// disk reads files of this machine, by several goroutines at a time.
+type disk struct {
+	mu     sync.Mutex
+	stamps map[string]Stamp // of each file, before it was read
+}
+
+func (d *disk) read(folder, path string, limit int) (data []byte, err error) {
 	var f *os.File
 	if folder == "" {
 		f, err = os.Open(path)
@@ -81,8 +104,13 @@ func (disk) read(folder, path string, limit int) (data []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		return nil, errors.New("this is not a regular file")
+	if info, err := f.Stat(); err == nil {
+		if !info.Mode().IsRegular() {
+			return nil, errors.New("this is not a regular file")
+		}
+		d.mu.Lock()
+		d.stamps[keyOf(folder, path)] = StampOf(info)
+		d.mu.Unlock()
 	}
 	data, err = io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err == nil && len(data) > limit {
@@ -91,7 +119,7 @@ func (disk) read(folder, path string, limit int) (data []byte, err error) {
 	return data, err
 }
 
-func (disk) private(path string) error {
+func (*disk) private(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -102,13 +130,17 @@ func (disk) private(path string) error {
 	return nil
 }
 
+func (d *disk) seen() map[string]Stamp { return d.stamps }
+
 // memory gives files of a bundle.
 type memory map[string][]byte
+
+func (memory) seen() map[string]Stamp { return nil }
 
 func (memory) private(string) error { return nil }
 
 func (m memory) read(folder, path string, _ int) ([]byte, error) {
-	data, ok := m[filepath.Join(folder, path)]
+	data, ok := m[keyOf(folder, path)]
 	if !ok {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	}

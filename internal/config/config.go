@@ -30,6 +30,9 @@ type Config struct {
 	// Files that were read, zone files too, sorted: what is to be watched
 	// (together with the folder, where it was one).
 	Files []string
+	// Stamps are how the files looked before each was read, by their names; nil for
+	// what was read from memory.
+	Stamps map[string]Stamp
 	// Raw is everything that the configuration was read from ([Restore] takes
 	// it), Hash its SHA-256 in hexadecimal. Raw holds the values of the
 	// environment variables that were used.
@@ -38,6 +41,7 @@ type Config struct {
 
 	probers map[sites.Subject][]probes.Prober
 	beating []probes.Beating
+	find    lookup
 	// elsewhere has the sites that the built-in server does not publish.
 	elsewhere map[string]bool
 }

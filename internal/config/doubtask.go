@@ -14,11 +14,12 @@ func (b *builder) doubtAsk(k *siteKeys) {
 			continue
 		}
 		ask := strings.ToLower(string(r.V.Ask.V))
-		for i := range b.file.Targets {
-			t := &b.file.Targets[i]
-			if b.targetUse[string(t.Name.V)].V != string(k.Name.V) || !b.isHost(t, ask) {
+		for _, ref := range k.Targets {
+			i, known := b.targetAt[ref.V]
+			if !known || b.targetUse[ref.V].V != string(k.Name.V) || !b.isHost(&b.file.Targets[i], ask) {
 				continue
 			}
+			t := &b.file.Targets[i]
 			// Elsewhere it may forward to the built-in server.
 			if !k.publishes() || t.isAt(netip.AddrPort(r.V.Address.V).Addr()) {
 				b.warn(r.V.Ask.At, "the resolver is asked for %s, which it gets when it is pushed to %s: until then the site is not seen, and nothing is pushed to a site that was not seen (rule S2); ask for a name that is not among the hosts, or leave \"ask\" out: a pushed record is asked for by itself once it is there", ask, t.Name.V)
@@ -29,15 +30,16 @@ func (b *builder) doubtAsk(k *siteKeys) {
 
 // isHost says whether a name is, or is covered by, a host that a target gets.
 func (b *builder) isHost(t *targetKeys, name string) bool {
-	for i := range b.cfg.Sites.Services {
-		for _, h := range b.cfg.Sites.Services[i].Hosts {
-			above, wild := strings.CutPrefix(h, "*")
-			if (h == name || wild && strings.HasSuffix(name, above)) && t.takes(h) {
-				return true
-			}
+	for host := name; ; {
+		if b.cfg.find.hosts[host] && t.takes(host) {
+			return true
 		}
+		_, above, more := strings.Cut(strings.TrimPrefix(host, "*."), ".")
+		if !more {
+			return false
+		}
+		host = "*." + above
 	}
-	return false
 }
 
 // isAt says whether a server of the target has an address.

@@ -14,12 +14,12 @@ func (b *builder) doubtUnused(k *siteKeys, s *sites.Site, u *usage) {
 	if len(b.cfg.Sites.Services) == 0 {
 		return
 	}
-	names, told := u.pools, false
+	told := false
 	for i := range k.Pools {
 		p := &k.Pools[i]
-		if name := string(p.Name.V); !slices.Contains(names, name) {
+		if name := string(p.Name.V); !u.pools[name] {
 			// A pool that the site has as well is not the one that was meant.
-			missing := slices.DeleteFunc(slices.Clone(names), func(other string) bool {
+			missing := slices.DeleteFunc(slices.Clone(u.names), func(other string) bool {
 				return slices.ContainsFunc(s.Pools, func(q sites.Pool) bool { return q.Name == other })
 			})
 			b.warn(p.At, "no service uses the pool %s: it is never answered%s%s", name, b.elsewhere(k, nearest(name, missing)), Suggest(name, missing))
@@ -53,7 +53,9 @@ func atSite(k *siteKeys) bool { return len(k.Clients) > 0 || len(k.Resolver) > 0
 
 // usage is what services name.
 type usage struct {
-	pools []string // beside the default one
+	// pools are those beside the default one, names the same in their order.
+	pools map[string]bool
+	names []string
 	// sites are those whose nodes are ever answered: for a service that they have, or in
 	// place of a site that has one (A4).
 	sites map[string]bool
@@ -64,13 +66,12 @@ func (c *Config) usage() *usage {
 	for i := range c.Sites.Sites {
 		next[c.Sites.Sites[i].Name] = c.Sites.Sites[i].EmergencySite
 	}
-	u := &usage{sites: make(map[string]bool)}
-	pools := make(map[string]bool)
+	u := &usage{sites: make(map[string]bool), pools: make(map[string]bool)}
 	for i := range c.Sites.Services {
 		s := &c.Sites.Services[i]
-		if s.Pool != sites.DefaultPool && !pools[s.Pool] {
-			pools[s.Pool] = true
-			u.pools = append(u.pools, s.Pool)
+		if s.Pool != sites.DefaultPool && !u.pools[s.Pool] {
+			u.pools[s.Pool] = true
+			u.names = append(u.names, s.Pool)
 		}
 		for _, name := range s.Sites {
 			for ; name != "" && !u.sites[name]; name = next[name] {

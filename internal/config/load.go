@@ -73,7 +73,7 @@ func newLoader(opts Options) *loader {
 	l := &loader{
 		report:   &report{},
 		env:      environment{lookup: opts.LookupEnv, used: make(map[string]string)},
-		disk:     disk{},
+		disk:     &disk{stamps: make(map[string]Stamp)},
 		instance: opts.Instance,
 		places:   everyKey(),
 		known:    make(keySets),
@@ -154,6 +154,11 @@ func (l *loader) readFile(path string) {
 	}
 }
 
+// Reads says whether a file of that name in a folder belongs to its configuration.
+func Reads(name string) bool {
+	return strings.HasSuffix(name, ".yaml") && !strings.HasPrefix(name, ".")
+}
+
 // folder lists the files of a folder.
 func (l *loader) folder(path string) {
 	entries, err := os.ReadDir(path)
@@ -162,7 +167,7 @@ func (l *loader) folder(path string) {
 		return
 	}
 	for _, e := range entries {
-		if !e.IsDir() && strings.HasSuffix(e.Name(), ".yaml") && !strings.HasPrefix(e.Name(), ".") {
+		if !e.IsDir() && Reads(e.Name()) {
 			l.bundle.Paths = append(l.bundle.Paths, filepath.Join(path, e.Name()))
 		}
 	}
@@ -201,6 +206,7 @@ func (l *loader) finish() (*Config, error) {
 		cfg.Files = append(cfg.Files, name)
 	}
 	slices.Sort(cfg.Files)
+	cfg.Stamps = l.disk.seen()
 	return cfg, nil
 }
 
@@ -208,6 +214,8 @@ func (l *loader) finish() (*Config, error) {
 // may stand once.
 func (l *loader) combine() file {
 	var whole file
+	var siteLists [][]siteKeys
+	var serviceLists [][]serviceKeys
 	origin := make(map[string]Pos)
 	once := func(name string, at Pos, written bool) bool {
 		if !written {
@@ -246,14 +254,16 @@ func (l *loader) combine() file {
 		if once("defaults", p.Defaults.At, p.Defaults.At.File != "") {
 			whole.Defaults = p.Defaults
 		}
-		whole.Sites = append(whole.Sites, p.Sites...)
 		whole.Actions = append(whole.Actions, p.Actions...)
-		whole.Services = append(whole.Services, p.Services...)
 		whole.Targets = append(whole.Targets, p.Targets...)
+		siteLists = append(siteLists, p.Sites)
+		serviceLists = append(serviceLists, p.Services)
 		if whole.At.File == "" {
 			whole.At = p.At
 		}
 	}
+	whole.Sites, whole.Services = slices.Concat(siteLists...), slices.Concat(serviceLists...)
+	l.parts = nil // a large one is not held twice
 	return whole
 }
 

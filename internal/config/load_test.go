@@ -18,7 +18,7 @@ import (
 // If this fails, the last good configuration cannot be read again once its
 // files have changed, and a restart with a bad file has nothing to run.
 func TestRestore(t *testing.T) {
-	for _, name := range []string{"testdata/good/full.yaml", "testdata/good/folder-split"} {
+	for _, name := range []string{"testdata/good/full.yaml", "./testdata/good/full.yaml", "testdata/good/folder-split"} {
 		t.Run(name, func(t *testing.T) {
 			cfg := load(t, name)
 			t.Chdir(t.TempDir()) // relative paths lead nowhere now

@@ -130,12 +130,8 @@ func loopback(host string) bool {
 // server would.
 func (b *builder) doubtHosts(k *targetKeys, site string) {
 	s := &b.cfg.Sites.Sites[b.siteAt[site]]
-	for i := range b.cfg.Sites.Services {
-		svc, at := &b.cfg.Sites.Services[i], &b.file.Services[i]
-		if !slices.Contains(svc.Sites, site) {
-			continue
-		}
-		pool := poolNamed(s, svc.Pool)
+	for i, svc := range b.cfg.servicesOf(site) {
+		at, pool := &b.file.Services[i], b.cfg.poolNamed(s, svc.Pool)
 		if pool.Policy != sites.PolicyAll {
 			b.warn(at.Pool.At.or(at.At), "the policy %s of the pool %s/%s holds at the built-in server alone: %s is given all nodes that serve", pool.Policy, site, pool.Name, k.Name.V)
 		}
@@ -148,15 +144,6 @@ func (b *builder) doubtHosts(k *targetKeys, site string) {
 			}
 		}
 	}
-}
-
-func poolNamed(s *sites.Site, name string) *sites.Pool {
-	for i := range s.Pools {
-		if s.Pools[i].Name == name {
-			return &s.Pools[i]
-		}
-	}
-	return &sites.Pool{}
 }
 
 // several says whether a pool may answer more than one address of a family.

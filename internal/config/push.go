@@ -27,33 +27,16 @@ type push struct {
 // pushes lists the ways in which a site's answers are published.
 func (c *Config) pushes(s *sites.Site) []push {
 	var list []push
-	for i := range c.Targets {
-		if t := &c.Targets[i]; t.Site == s.Name {
-			list = append(list, c.pushTo(t, s))
-		}
+	for _, i := range c.find.targets[s.Name] {
+		list = append(list, c.pushTo(&c.Targets[i], s))
 	}
-	if len(list) == 0 || c.answersFor(s.Name) {
+	if len(list) == 0 || c.find.builtin[s.Name] {
 		list = append(list, push{})
 	}
 	if c.DNS != nil && handed(c.DNS.Zones, s.Name) {
 		list = append(list, push{secondaries: true, ttl: c.quietTTL(s)})
 	}
 	return list
-}
-
-// answersFor says whether the built-in server has a service of a site.
-func (c *Config) answersFor(site string) bool {
-	if c.DNS == nil {
-		return false
-	}
-	for i := range c.DNS.Services {
-		for j := range c.DNS.Services[i].Sites {
-			if c.DNS.Services[i].Sites[j].Site == site {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (c *Config) pushTo(t *Target, s *sites.Site) push {
@@ -86,21 +69,17 @@ func (c *Config) pushTo(t *Target, s *sites.Site) push {
 // mostAnswers is how many addresses a pool answers at most: those of the site's
 // own nodes, or of the nodes that stand in for them (A4).
 func (c *Config) mostAnswers(s *sites.Site, pool string) int {
-	most := answersOf(s, poolNamed(s, pool))
-	for i := range c.Sites.Sites {
-		if other := &c.Sites.Sites[i]; other.Name == s.EmergencySite {
-			most = max(most, answersOf(other, poolNamed(other, pool)), answersOf(other, &other.Pools[0]))
-		}
+	most := answersOf(s, c.poolNamed(s, pool))
+	if other := c.siteNamed(s.EmergencySite); other != nil {
+		most = max(most, answersOf(other, c.poolNamed(other, pool)), answersOf(other, &other.Pools[0]))
 	}
 	return most
 }
 
 // mostOf is how many addresses the sites of a service answer at most.
 func (c *Config) mostOf(svc *sites.Service) (most int) {
-	for i := range c.Sites.Sites {
-		if s := &c.Sites.Sites[i]; slices.Contains(svc.Sites, s.Name) {
-			most = max(most, c.mostAnswers(s, svc.Pool))
-		}
+	for _, name := range svc.Sites {
+		most = max(most, c.mostAnswers(c.siteNamed(name), svc.Pool))
 	}
 	return most
 }

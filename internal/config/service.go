@@ -12,11 +12,10 @@ import (
 func (b *builder) services() {
 	type hostAtSite struct{ host, site string }
 	taken := make(map[hostAtSite]Pos)
-	with := b.sitesByPool()
 	for i := range b.file.Services {
 		k := &b.file.Services[i]
 		b.known.fill(k, false)
-		s := sites.Service{Pool: k.Pool.V, Sites: b.serviceSites(k, with), TTL: k.TTL.V}
+		s := sites.Service{Pool: k.Pool.V, Sites: b.serviceSites(k), TTL: k.TTL.V}
 		seen := newNames(b.report, "host")
 		for _, h := range k.Hosts {
 			host := string(h.V)
@@ -35,45 +34,32 @@ func (b *builder) services() {
 		}
 		b.cfg.Sites.Services = append(b.cfg.Sites.Services, s)
 	}
-}
-
-// sitesByPool gives the sites that have a pool of a name, in their order.
-func (b *builder) sitesByPool() map[string][]string {
-	with := make(map[string][]string)
-	for i := range b.cfg.Sites.Sites {
-		s := &b.cfg.Sites.Sites[i]
-		if b.siteAt[s.Name] != i {
-			continue
-		}
-		for _, p := range s.Pools {
-			with[p.Name] = append(with[p.Name], s.Name)
-		}
-	}
-	return with
+	b.cfg.lookUpServices()
 }
 
 // serviceSites gives the sites of a service: those that are named, or all that
 // have its pool.
-func (b *builder) serviceSites(k *serviceKeys, byPool map[string][]string) []string {
-	with := byPool[k.Pool.V]
+func (b *builder) serviceSites(k *serviceKeys) []string {
+	find := &b.cfg.find
 	if len(k.Sites) == 0 {
 		switch {
 		case len(b.file.Sites) == 0:
 			b.fault(k.At, "a service needs a site with nodes, expected at least one under \"sites\"")
-		case len(with) == 0:
-			b.unknownName(Value[string]{V: k.Pool.V, At: k.Pool.At.or(k.At)}, "there is no pool", slices.Sorted(maps.Keys(byPool)))
+		case len(find.named[k.Pool.V]) == 0:
+			b.unknownName(Value[string]{V: k.Pool.V, At: k.Pool.At.or(k.At)}, "there is no pool", slices.Sorted(maps.Keys(find.named)))
 		}
-		return slices.Clone(with)
+		return slices.Clone(find.named[k.Pool.V])
 	}
 	var list []string
 	seen := newNames(b.report, "site")
 	for _, ref := range k.Sites {
 		i, ok := b.siteAt[ref.V]
+		_, has := find.pool[poolAtSite{ref.V, k.Pool.V}]
 		switch {
 		case !ok:
 			b.unknownName(ref, "there is no site", b.siteNames())
 		case !seen.add(ref):
-		case !slices.Contains(with, ref.V):
+		case !has:
 			b.fault(k.Pool.At.or(ref.At), "site %s has no pool %q, expected %s", ref.V, k.Pool.V, poolNames(&b.cfg.Sites.Sites[i]))
 		default:
 			list = append(list, ref.V)

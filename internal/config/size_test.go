@@ -48,3 +48,48 @@ func BenchmarkParse(b *testing.B) {
 		})
 	}
 }
+
+// many is a configuration of so many sites with pools, services, targets and emergency
+// sites of their own, and services that all of them have.
+func many(places int) []byte {
+	var b strings.Builder
+	b.WriteString("dns: {listen: [\"127.0.0.1:5353\"], zones: [{name: example.lan, ns: [ns1.example.lan], hostmaster: admin@example.lan, records: [\"ns1 300 IN A 10.0.0.1\"]}]}\ntargets:\n")
+	at := func(net, i int) string { return fmt.Sprintf("10.%d.%d.%d", net, i>>7, 1+i&127) }
+	for i := range places {
+		fmt.Fprintf(&b, "- {name: t%d, type: rfc2136, server: %q, zone: example.lan}\n", i, at(200, i))
+	}
+	b.WriteString("sites:\n")
+	for i := range places {
+		fmt.Fprintf(&b, "- {name: s%d, resolver: %s, emergency_site: s%d, targets: [builtin, t%d], nodes: [{name: a, addresses: [%s]}, {name: b, addresses: [%s]}], pools: [{name: p%d, nodes: [b, a]}]}\n",
+			i, at(1, i), i^1, i, at(20, i), at(30, i), i)
+	}
+	b.WriteString("services:\n")
+	for i := range places {
+		fmt.Fprintf(&b, "- {hosts: [h%d.example.lan, \"*.w%d.example.lan\"], sites: [s%d], pool: p%d, ttl: %ds}\n", i, i, i, i, 20+i%9)
+	}
+	b.WriteString("- {hosts: [all.example.lan]}\n")
+	return []byte(b.String())
+}
+
+// A check of a thousand sites with ten thousand services took five seconds once. If this
+// fails, it takes far more than twice as long with twice the sites.
+func TestCheckGrowsWithItsSize(t *testing.T) {
+	cost := func(places int) float64 {
+		data := many(places)
+		return testing.AllocsPerRun(1, func() {
+			cfg, err := config.Parse("x.yaml", data, fixed())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(cfg.WorstCases()) < 100*places {
+				t.Fatal("the sums are missing")
+			}
+			if _, err := config.Restore(cfg.Raw); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if few, many := cost(40), cost(320); many > 10*few {
+		t.Errorf("%v allocations with 40 sites, %v with 320", few, many)
+	}
+}

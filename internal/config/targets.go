@@ -261,17 +261,14 @@ func (b *builder) tls(k *targetKeys) providers.TLS {
 
 // leastTTL is the least TTL that the services of a site ask for.
 func (b *builder) leastTTL(site string) time.Duration {
-	i, known := b.siteAt[site]
-	if !known {
+	s := b.cfg.siteNamed(site)
+	if s == nil {
 		return 0
 	}
-	s := &b.cfg.Sites.Sites[i]
 	least := time.Duration(0)
-	for _, svc := range b.cfg.Sites.Services {
-		if slices.Contains(svc.Sites, site) {
-			if ttl := ttlOf(&svc, s); least == 0 || ttl < least {
-				least = ttl
-			}
+	for _, svc := range b.cfg.servicesOf(site) {
+		if ttl := ttlOf(svc, s); least == 0 || ttl < least {
+			least = ttl
 		}
 	}
 	if least == 0 {

@@ -112,15 +112,11 @@ func (b *builder) doubtTimes(k *siteKeys, s *sites.Site) {
 // of its own.
 func (b *builder) inherits(site string) bool {
 	own := false
-	for i := range b.cfg.Sites.Services {
-		svc := &b.cfg.Sites.Services[i]
-		switch {
-		case !slices.Contains(svc.Sites, site):
-		case svc.TTL == 0:
+	for _, svc := range b.cfg.servicesOf(site) {
+		if svc.TTL == 0 {
 			return true
-		default:
-			own = true
 		}
+		own = true
 	}
 	return !own
 }
@@ -210,7 +206,7 @@ func (b *builder) doubtLine(k *siteKeys, s *sites.Site) {
 
 // has says whether a site has a service.
 func (b *builder) has(site string) bool {
-	return slices.ContainsFunc(b.cfg.Sites.Services, func(s sites.Service) bool { return slices.Contains(s.Sites, site) })
+	return len(b.cfg.find.services[site]) > 0
 }
 
 // doubtServices warns of TTLs and emergency sites that do not fit services.
@@ -230,8 +226,8 @@ func (b *builder) doubtServices() {
 		if !k.Emergency.Set || !b.has(string(k.Name.V)) {
 			continue
 		}
-		shared := slices.ContainsFunc(b.cfg.Sites.Services, func(s sites.Service) bool {
-			return slices.Contains(s.Sites, string(k.Name.V)) && slices.Contains(s.Sites, k.Emergency.V)
+		shared := slices.ContainsFunc(b.cfg.find.services[string(k.Name.V)], func(i int) bool {
+			return slices.Contains(b.cfg.Sites.Services[i].Sites, k.Emergency.V)
 		})
 		if !shared {
 			b.warn(k.Emergency.At, "the emergency site %s has none of the services of %s: its nodes may not know these hosts", k.Emergency.V, k.Name.V)

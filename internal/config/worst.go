@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -64,19 +63,19 @@ func (s Sum) Total() time.Duration { return s.Moved() + s.TTL }
 func (c *Config) WorstCase(site string) (Sum, bool) {
 	var worst Sum
 	found := false
-	for i := range c.Sites.Sites {
-		s := &c.Sites.Sites[i]
-		if s.Name != site {
+	s := c.siteNamed(site)
+	if s == nil {
+		return worst, false
+	}
+	quiet, pushes := c.quietTTL(s), c.pushes(s)
+	for j := range s.Nodes {
+		n := &s.Nodes[j]
+		if !n.Failover || !judged(s, n) {
 			continue
 		}
-		quiet := c.quietTTL(s)
-		for j := range s.Nodes {
-			if n := &s.Nodes[j]; n.Failover && judged(s, n) {
-				for _, p := range c.pushes(s) {
-					if sum := p.in(worstOf(s, n, c.stale(s, n), quiet)); !found || sum.Total() > worst.Total() {
-						worst, found = sum, true
-					}
-				}
+		for _, p := range pushes {
+			if sum := p.in(worstOf(s, n, c.stale(s, n), quiet)); !found || sum.Total() > worst.Total() {
+				worst, found = sum, true
 			}
 		}
 	}
@@ -86,10 +85,8 @@ func (c *Config) WorstCase(site string) (Sum, bool) {
 // quietTTL is the largest TTL that the site's names have in quiet times.
 func (c *Config) quietTTL(s *sites.Site) time.Duration {
 	var quiet time.Duration
-	for _, svc := range c.Sites.Services {
-		if slices.Contains(svc.Sites, s.Name) {
-			quiet = max(quiet, ttlOf(&svc, s))
-		}
+	for _, svc := range c.servicesOf(s.Name) {
+		quiet = max(quiet, ttlOf(svc, s))
 	}
 	if quiet == 0 {
 		return s.TTL

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -225,12 +224,7 @@ func (b *builder) hold(t *zoneTable) {
 
 // isService says whether a service answers for the name.
 func (b *builder) isService(name string) bool {
-	for _, s := range b.cfg.Sites.Services {
-		if slices.Contains(s.Hosts, name) {
-			return true
-		}
-	}
-	return false
+	return b.cfg.find.hosts[name]
 }
 
 func trimDot(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }

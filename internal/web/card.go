@@ -87,8 +87,9 @@ type restRow struct {
 // for which there is no place.
 func (h *Handler) cards(v *visit, st *api.Status) (list []card, rest []restRow) {
 	list = make([]card, 0, len(st.Sites))
+	about := besides(st)
 	for i := range st.Sites {
-		list = append(list, h.card(v, st, &st.Sites[i]))
+		list = append(list, h.card(v, about, &st.Sites[i]))
 	}
 	slices.SortStableFunc(list, func(a, b card) int { return cmp.Compare(b.Trouble, a.Trouble) })
 	all := 0
@@ -128,12 +129,10 @@ func (c *card) line() restRow {
 	return r
 }
 
-func (h *Handler) card(v *visit, st *api.Status, s *sites.SiteView) card {
+func (h *Handler) card(v *visit, about *beside, s *sites.SiteView) card {
 	c := card{SiteView: *s, CanAct: v.canAct(), Base: v.caller.BasePath, Now: v.now}
-	for i := range st.Resolved {
-		if r := &st.Resolved[i]; r.Site == s.Name {
-			c.Seen = &resolved{*r, r.Verified.Equal(r.Asked)}
-		}
+	if r := about.resolved[s.Name]; r != nil {
+		c.Seen = &resolved{*r, r.Verified.Equal(r.Asked)}
 	}
 	unseen := s.Condition == sites.SiteIsDown
 	switch s.Condition {
@@ -149,7 +148,7 @@ func (h *Handler) card(v *visit, st *api.Status, s *sites.SiteView) card {
 	}
 	for i := range s.Pools {
 		p := poolCard{PoolView: s.Pools[i], Site: s.Name, Tone: Calm, CanAct: c.CanAct, Base: c.Base, Now: v.now}
-		p.Addresses, p.TTL, p.ModeWord = addresses(p.IPv4, p.IPv6), ttlOf(st, s.Name, p.Name), modeWord(&p.PoolView)
+		p.Addresses, p.TTL, p.ModeWord = addresses(p.IPv4, p.IPv6), about.ttls[place{s.Name, p.Name}].String(), modeWord(&p.PoolView)
 		switch {
 		case p.Serves == "empty" || p.Serves == "last_resort":
 			p.Tone, c.Trouble = Gone, max(c.Trouble, 4)
@@ -243,32 +242,6 @@ func modeWord(p *sites.PoolView) string {
 		}
 	}
 	return word
-}
-
-// ttlOf gives the TTLs of the services that a pool of a site answers.
-func ttlOf(st *api.Status, site, pool string) string {
-	least, most := 0, 0
-	for i := range st.Services {
-		if st.Services[i].Pool != pool {
-			continue
-		}
-		for j := range st.Services[i].Sites {
-			if x := &st.Services[i].Sites[j]; x.Site == site {
-				if most == 0 || x.TTL < least {
-					least = x.TTL
-				}
-				most = max(most, x.TTL)
-			}
-		}
-	}
-	switch {
-	case most == 0:
-		return ""
-	case least == most:
-		return fmt.Sprintf("TTL %d s", most)
-	default:
-		return fmt.Sprintf("TTL %d to %d s", least, most)
-	}
 }
 
 // canAct says whether who asks may give commands.

@@ -72,7 +72,7 @@ func (h *Handler) site(v *visit) error {
 	if err != nil {
 		return err
 	}
-	c := h.card(v, &st, s)
+	c := h.card(v, besides(&st), s)
 	c.Alone = true
 	h.sparks(v, &c)
 	list, err := h.Reader.Events(v.r.Context(), api.EventQuery{Site: s.Name, Limit: 30})

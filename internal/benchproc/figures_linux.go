@@ -1,7 +1,6 @@
-package main
+package benchproc
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"os"
@@ -11,8 +10,8 @@ import (
 	"time"
 )
 
-// family lists a process and all that descend from it.
-func family(root int) []int {
+// Family lists a process and all that descend from it.
+func Family(root int) []int {
 	children := map[int][]int{}
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -38,9 +37,9 @@ func family(root int) []int {
 	return out
 }
 
-// cpuTime sums the time that processes have had a processor, in the kernel or
-// not, to the nanosecond.
-func cpuTime(pids []int) (time.Duration, error) {
+// CPU sums the time that processes have had a processor, in the kernel or not, to
+// the nanosecond. One that has ended is an error.
+func CPU(pids ...int) (time.Duration, error) {
 	var sum time.Duration
 	for _, pid := range pids {
 		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
@@ -63,24 +62,40 @@ func cpuTime(pids []int) (time.Duration, error) {
 	return sum, nil
 }
 
-// memory sums what processes hold, in octets; what they share counts once.
-func memory(pids []int) int64 {
+// Shared sums what processes hold, in octets; what they share counts once. One that
+// has ended holds nothing.
+func Shared(pids ...int) int64 {
 	var sum int64
 	for _, pid := range pids {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
-		if err != nil {
-			continue // it has ended
-		}
-		lines := bufio.NewScanner(bytes.NewReader(b))
-		for lines.Scan() {
-			f := strings.Fields(lines.Text())
-			if len(f) != 3 || f[0] != "Pss:" {
-				continue
-			}
-			if n, err := strconv.ParseInt(f[1], 10, 64); err == nil {
-				sum += n << 10
-			}
+		f, err := fields(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+		if err == nil {
+			sum += f["Pss:"]
 		}
 	}
 	return sum
+}
+
+// Resident is what a process holds, in octets: now, and at most until now.
+func Resident(pid int) (now, most int64, err error) {
+	f, err := fields(fmt.Sprintf("/proc/%d/status", pid))
+	return f["VmRSS:"], f["VmHWM:"], err
+}
+
+// fields gives the sizes that a file of the kernel lists in kB, in octets.
+func fields(path string) (map[string]int64, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int64{}
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		if len(f) != 3 || f[2] != "kB" {
+			continue
+		}
+		if n, err := strconv.ParseInt(f[1], 10, 64); err == nil {
+			out[f[0]] = n << 10
+		}
+	}
+	return out, nil
 }
