@@ -45,9 +45,9 @@ func (b *builder) build() *Config {
 	b.sitesDown()
 	b.services()
 	b.dns()
+	b.http()
 	b.targets()
 	b.published()
-	b.http()
 	b.alerts()
 	b.suspicions()
 	return b.cfg
