@@ -1,7 +1,6 @@
 package dnsserver
 
 import (
-	"fmt"
 	"hash/maphash"
 	"log/slog"
 	"maps"
@@ -251,6 +250,6 @@ func (w *worker) contain(dst, msg []byte, n *int) {
 	s := w.server
 	now, last := s.now().Unix(), s.panicLog.Load()
 	if now-last >= panicsApart && s.panicLog.CompareAndSwap(last, now) {
-		s.log.Error("answering a query failed; it was answered with SERVFAIL", "fault", fmt.Sprint(v), "stack", string(debug.Stack()))
+		s.log.Error("answering a query failed; it was answered with SERVFAIL", "panic", v, "stack", string(debug.Stack()))
 	}
 }

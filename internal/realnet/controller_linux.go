@@ -19,6 +19,9 @@ import (
 	"github.com/dnsteer/dnsteer/sites"
 )
 
+// built is the folder of what was built, "" for nothing.
+var built string
+
 // build builds the program, once for all tests of a process: with the race detector
 // if the tests have it.
 var build = sync.OnceValues(func() (string, error) {
@@ -26,6 +29,7 @@ var build = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	built = dir
 	args := []string{"build", "-o", filepath.Join(dir, "dnsteer")}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
@@ -41,15 +45,18 @@ var build = sync.OnceValues(func() (string, error) {
 	return filepath.Join(dir, "dnsteer"), nil
 })
 
-// Main runs the tests of a package, many at a time: they wait, most of the time. It
-// takes away what was built for them.
+// Main runs the tests of a package, many at a time: they wait, most of the time.
+// Fuzzing, which does not, is left as it is. It takes away what was built for them.
 func Main(m *testing.M) int {
-	if err := flag.Set("test.parallel", "16"); err != nil {
-		panic(err)
+	flag.Parse()
+	if f := flag.Lookup("test.fuzz"); f == nil || f.Value.String() == "" {
+		if err := flag.Set("test.parallel", "16"); err != nil {
+			panic(err)
+		}
 	}
 	code := m.Run()
-	if program, err := build(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(program))
+	if built != "" {
+		_ = os.RemoveAll(built)
 	}
 	return code
 }
