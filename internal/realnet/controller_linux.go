@@ -19,17 +19,18 @@ import (
 	"github.com/dnsteer/dnsteer/sites"
 )
 
-// built is the folder of what was built, "" for nothing.
-var built string
+// built is the folder of what this process has built, if it has.
+func built() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("dnsteer-bin-%d", os.Getpid()))
+}
 
 // build builds the program, once for all tests of a process: with the race detector
 // if the tests have it.
 var build = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "dnsteer-bin-")
-	if err != nil {
+	dir := built()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	built = dir
 	args := []string{"build", "-o", filepath.Join(dir, "dnsteer")}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
@@ -46,19 +47,13 @@ var build = sync.OnceValues(func() (string, error) {
 })
 
 // Main runs the tests of a package, many at a time: they wait, most of the time.
-// Fuzzing, which does not, is left as it is. It takes away what was built for them.
+// It takes away what was built for them.
 func Main(m *testing.M) int {
-	flag.Parse()
-	if f := flag.Lookup("test.fuzz"); f == nil || f.Value.String() == "" {
-		if err := flag.Set("test.parallel", "16"); err != nil {
-			panic(err)
-		}
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
 	}
-	code := m.Run()
-	if built != "" {
-		_ = os.RemoveAll(built)
-	}
-	return code
+	defer os.RemoveAll(built())
+	return m.Run()
 }
 
 // Controller is the program on the controller's machine.
