@@ -1,7 +1,6 @@
 package dnsserver
 
 import (
-	"fmt"
 	"hash/maphash"
 	"log/slog"
 	"maps"
@@ -247,7 +246,7 @@ func (w *worker) contain(dst, msg []byte, n *int) {
 	now := s.now().Unix()
 	s.panicAt.Store(now)
 	if nowAndThen(&s.panicLog, now) {
-		s.log.Error("answering a query failed; it was answered with SERVFAIL", "fault", fmt.Sprint(v), "stack", string(debug.Stack()))
+		s.log.Error("answering a query failed; it was answered with SERVFAIL", "panic", v, "stack", string(debug.Stack()))
 	}
 	if len(msg) < headerLen {
 		*n = 0

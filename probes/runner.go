@@ -149,7 +149,7 @@ func Ask(ctx context.Context, p Prober, s sites.Subject, log *slog.Logger) (c si
 	defer func() {
 		if v := recover(); v != nil {
 			log.Error("a probe panicked", "subject", s.String(), "panic", v, "stack", string(debug.Stack()))
-			c = unknown(CausePanic, "the probe's own code failed: %v", v)
+			c = unknown(CausePanic, "the probe's own code failed; the log says where")
 			c.Duration = time.Since(start)
 		}
 	}()

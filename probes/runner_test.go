@@ -197,6 +197,9 @@ func TestRunnerPanic(t *testing.T) {
 		if len(got) != 1 || verdict(got[0].Checks[0]) != (want{sites.Unknown, CausePanic}) || got[0].Checks[1].Outcome != sites.Up {
 			t.Fatalf("%+v", got)
 		}
+		if text := got[0].Checks[0].Text; strings.Contains(text, "odd") { // it may quote a secret
+			t.Errorf("people are told %q", text)
+		}
 		if log := r.log.String(); !strings.Contains(log, "odd") || !strings.Contains(log, "TestRunnerPanic") {
 			t.Errorf("the log does not say what and where: %s", log)
 		}

@@ -26,12 +26,16 @@ const (
 	stopTime = 5 * time.Second
 )
 
+// built is the folder of what was built, "" for nothing.
+var built string
+
 // build builds the program, once for all tests.
 var build = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "dnsteer-bin-")
 	if err != nil {
 		return "", err
 	}
+	built = dir
 	program := filepath.Join(dir, "dnsteer")
 	out, err := exec.Command("go", "build", "-o", program, "github.com/dnsteer/dnsteer/cmd/dnsteer").CombinedOutput()
 	if err != nil {
@@ -42,8 +46,8 @@ var build = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if program, err := build(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(program))
+	if built != "" {
+		_ = os.RemoveAll(built)
 	}
 	os.Exit(code)
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dnsteer/dnsteer/internal/logging"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -231,7 +232,7 @@ func (a *actions) run(ctx context.Context, x *action) (done string, err error) {
 func (a *actions) attempt(ctx context.Context, x *action) (done string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v", v)
+			err = fmt.Errorf("panic: %s", logging.Panic(v))
 		}
 	}()
 	if x.Via == nil {

@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/dnsteer/dnsteer/internal/logging"
 )
 
 // The pace of a channel that fails, and its bounds.
@@ -262,7 +264,7 @@ func pause(fails int) time.Duration {
 func guarded(ctx context.Context, s Sender, m *Message, log Dialogue) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+			err = fmt.Errorf("panic: %s\n%s", logging.Panic(v), debug.Stack())
 		}
 	}()
 	return s.Send(ctx, m, log)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dnsteer/dnsteer/internal/plural"
 )
 
 // counted are the packages whose blocks are counted: ours, and those that look through
@@ -53,7 +55,7 @@ func count(ctx context.Context, s size, out io.Writer) error {
 		s := size{nodes: s.nodes * times, sites: s.sites * times, names: s.names * times, targets: s.targets}
 		r, err := checked(ctx, program, filepath.Join(dir, strconv.Itoa(times)), s)
 		if err != nil {
-			return fmt.Errorf("check %d sites: %w", s.sites, err)
+			return fmt.Errorf("check %s: %w", plural.Of(s.sites, "site"), err)
 		}
 		runs = append(runs, r)
 	}
@@ -64,7 +66,8 @@ func count(ctx context.Context, s size, out io.Writer) error {
 	if len(list) > 0 {
 		return fmt.Errorf("a check grows faster than its configuration in %d places", len(list))
 	}
-	fmt.Fprintf(out, "A check of %d nodes in %d sites with %d names: nothing grows faster than its size.\n", 2*s.nodes, 2*s.sites, 2*s.names)
+	fmt.Fprintf(out, "A check of %s in %s with %s: nothing grows faster than its size.\n",
+		plural.Of(2*s.nodes, "node"), plural.Of(2*s.sites, "site"), plural.Of(2*s.names, "name"))
 	return nil
 }
 

@@ -57,7 +57,7 @@ func (b *builder) channels(k *alertKeys, cfg *alert.Config) {
 		c := &k.Chats[i]
 		b.known.fill(c, true)
 		secret, at := b.secretURL(c.URL, c.URLFile, c.At)
-		s, err := chat.New(chat.Options{URL: secret})
+		s, err := chat.New(chat.Options{URL: secret, Dial: b.outbound().Dial})
 		if err != nil && secret != "" {
 			b.fault(at, "%s", err)
 		}
@@ -73,6 +73,7 @@ func (b *builder) mailer(k *smtpKeys) *amail.Mailer {
 	opt := amail.Options{
 		Host: k.Host.V, Port: k.Port.V, Encryption: amail.Encryption(k.Encryption.V), From: mail.Address(k.From.V),
 		User: k.User.V, Auth: strings.TrimPrefix(k.Auth.V, "auto"), ServerName: k.ServerName.V, Helo: k.Helo.V, Roots: b.roots(k.CAFile),
+		Dial: b.outbound().Dial,
 	}
 	if !k.Port.Set {
 		opt.Port = map[string]int{"tls": 465, "none": 25}[k.Encryption.V]
@@ -108,7 +109,7 @@ func (b *builder) hook(k *callKeys, at Pos) *webhook.Hook {
 	if strings.HasPrefix(secret.Reveal(), "http://") {
 		b.warn(place, "the webhook's address is not https: whoever is on the way can read and change what is sent")
 	}
-	opt := webhook.Options{URL: secret, Method: string(k.Method.V), Headers: texts(k.Headers), Body: k.Body.V, Roots: b.roots(k.CAFile)}
+	opt := webhook.Options{URL: secret, Method: string(k.Method.V), Headers: texts(k.Headers), Body: k.Body.V, Roots: b.roots(k.CAFile), Dial: b.outbound().Dial}
 	body := k.Body.At
 	if k.BodyFile.Set {
 		body = k.BodyFile.At
@@ -298,7 +299,7 @@ func (b *builder) deadMan(k *deadManKeys) *alert.DeadMan {
 	if secret != "" && !webURL(secret.Reveal()) {
 		b.fault(at, "this is not a URL that can be called, expected one such as https://check.example.com/dnsteer")
 	}
-	h, err := webhook.New(webhook.Options{URL: secret, Method: string(k.Method.V), Roots: b.roots(k.CAFile)})
+	h, err := webhook.New(webhook.Options{URL: secret, Method: string(k.Method.V), Roots: b.roots(k.CAFile), Dial: b.outbound().Dial})
 	if err != nil {
 		b.fault(at, "%s", err)
 		return nil

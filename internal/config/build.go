@@ -46,10 +46,10 @@ func (b *builder) build() *Config {
 	b.sitesDown()
 	b.services()
 	b.dns()
+	b.http()
 	b.targets()
 	b.published()
 	b.cfg.lookUpPublished()
-	b.http()
 	b.alerts()
 	b.suspicions()
 	return b.cfg

@@ -263,7 +263,9 @@ func (l *loader) combine() file {
 		}
 	}
 	whole.Sites, whole.Services = slices.Concat(siteLists...), slices.Concat(serviceLists...)
-	l.parts = nil // a large one is not held twice
+	for i := range l.parts { // a large one is not held twice
+		l.parts[i].Sites, l.parts[i].Services = nil, nil
+	}
 	return whole
 }
 

@@ -19,9 +19,10 @@ const covered = "<secret>"
 
 // Shown gives the files as they were read, for people who must not learn their
 // secrets: passwords, tokens and hashes are covered, and so are the values of headers
-// and of environment variables, the arguments of programs, and the user and the
-// query of URLs. Comments are left out, for old secrets stand there. Variables are
-// not filled in.
+// and of environment variables, the arguments of programs, the user and the query of
+// URLs, and what stands behind the host where alerts are sent, for many services know
+// their senders by that. Comments are left out, for old secrets stand there. Variables
+// are not filled in.
 func (c *Config) Shown() ([]Shown, error) {
 	var kept bundle
 	if err := json.Unmarshal(c.Raw, &kept); err != nil {
@@ -48,18 +49,21 @@ func (c *Config) Shown() ([]Shown, error) {
 // merged mappings) leads around it.
 type veil struct {
 	// secret are keys with a secret in them, of maps those whose values are all
-	// covered; known are all keys.
-	secret, maps, known map[string]bool
+	// covered, of places those with a URL that is a secret but for its host; known are
+	// all keys.
+	secret, maps, places, known map[string]bool
 }
 
 func newVeil() *veil {
-	v := &veil{secret: make(map[string]bool), maps: make(map[string]bool), known: make(map[string]bool)}
+	v := &veil{secret: make(map[string]bool), maps: make(map[string]bool), places: make(map[string]bool), known: make(map[string]bool)}
 	for _, s := range sections() {
 		for _, k := range s.keys {
 			v.known[k.name] = true
 			switch t := leaf(k.typ); {
 			case k.typ.Kind() == reflect.Map:
 				v.maps[k.name] = true
+			case t == reflect.TypeFor[hidden]() && k.name == "url":
+				v.places[k.name] = true
 			case isSecret(t):
 				v.secret[k.name] = true
 			case t.Kind() == reflect.Struct:
@@ -92,7 +96,7 @@ func leaf(t reflect.Type) reflect.Type {
 // isSecret says whether a type of values holds what must not be seen.
 func isSecret(t reflect.Type) bool {
 	f, ok := scalarForm(reflect.New(t).Interface())
-	return ok && (f.name == "secret" || f.name == "hash")
+	return ok && (f.name == "secret" || f.name == "hash" || t == reflect.TypeFor[hidden]())
 }
 
 func (v *veil) text(root *yaml.Node) (string, error) {
@@ -113,6 +117,9 @@ func (v *veil) walk(n *yaml.Node, belongs bool) {
 	switch n.Kind {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
+			if v.places[n.Content[i].Value] && !hasType(n) {
+				v.place(n.Content[i+1])
+			}
 			v.pair(n.Content[i], n.Content[i+1], belongs)
 		}
 	case yaml.SequenceNode:
@@ -128,6 +135,43 @@ func (v *veil) walk(n *yaml.Node, belongs bool) {
 	case yaml.DocumentNode, yaml.AliasNode: // what an alias stands for is walked where it stands
 	}
 }
+
+// hasType says whether a mapping is a probe's or a target's, whose URLs are no secrets.
+func hasType(n *yaml.Node) bool {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == "type" {
+			return true
+		}
+	}
+	return false
+}
+
+// place covers what is a secret of where alerts are sent.
+func (v *veil) place(n *yaml.Node) {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n.Kind != yaml.ScalarNode {
+		hide(n, 0)
+		return
+	}
+	switch scheme, rest, found := strings.Cut(n.Value, "://"); {
+	case !found && variable.MatchString(n.Value):
+	case !found:
+		n.Value = covered
+	case strings.EqualFold(scheme, "http"), strings.EqualFold(scheme, "https"):
+		authority, _, more := strings.Cut(strings.NewReplacer("?", "/", "#", "/").Replace(rest), "/")
+		n.Value = scheme + "://" + authority // whose user is taken out of all texts
+		if more {
+			n.Value += "/" + covered
+		}
+	default: // chats may have a token in the place of the host
+		n.Value = scheme + "://" + covered
+	}
+}
+
+// variable is a value that is nothing but a variable.
+var variable = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
 
 func (v *veil) pair(key, value *yaml.Node, belongs bool) {
 	key.HeadComment, key.LineComment, key.FootComment = "", "", ""

@@ -29,7 +29,9 @@ func TestShownHidesSecrets(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"url: https://me:canary@h/", "url: http://h/?token=canary", "headers: {Authorization: canary}", "env: {A: canary}", "command: [a, canary]",
+		"url: https://me:canary@h/", "url: http://h/?token=canary", "url: http://h/canary", "url: HTTPS://me:canary@h/hook/canary?canary#canary",
+		"url: http://h#canary", "url: pushbullet://canary/", "url: 'gotify://h/canary'", "url: canary", "url: [canary]", "url: &u https://h/canary\n    headers: *u",
+		"{type: http, url: 'https://me:canary@h/?canary'}", "headers: {Authorization: canary}", "env: {A: canary}", "command: [a, canary]",
 	} {
 		doc, ok := parseDocument("x", []byte("probes:\n  - "+text+"\n"), 0, &report{})
 		if !ok {
@@ -37,6 +39,27 @@ func TestShownHidesSecrets(t *testing.T) {
 		}
 		if got, err := newVeil().text(doc.root); err != nil || strings.Contains(got, "canary") {
 			t.Errorf("of %q is seen: %q, %v", text, got, err)
+		}
+	}
+}
+
+// If this fails, who looks at the dashboard's page of the configuration cannot see what
+// is probed, or which service an alert goes to.
+func TestShownLeavesTheRest(t *testing.T) {
+	for in, want := range map[string]string{
+		"{type: http, url: 'http://{address}:80/healthz'}": "http://{address}:80/healthz",
+		"{url: 'https://hooks.example.com/T0/B0'}":         "https://hooks.example.com/<secret>",
+		"{url: 'https://hooks.example.com'}":               "https://hooks.example.com",
+		"{url: 'https://me:word@hooks.example.com:8443/'}": "https://<secret>@hooks.example.com:8443/<secret>",
+		"{url: 'slack://hook:a-b-c@webhook'}":              "slack://<secret>",
+		"{url: '${TEAM_CHAT}'}":                            "${TEAM_CHAT}",
+	} {
+		doc, ok := parseDocument("x", []byte("probes:\n  - "+in+"\n"), 0, &report{})
+		if !ok {
+			t.Fatal(in)
+		}
+		if got, err := newVeil().text(doc.root); err != nil || !strings.Contains(got, "'"+want+"'") {
+			t.Errorf("%s is shown as %s, want %s (%v)", in, got, want, err)
 		}
 	}
 }

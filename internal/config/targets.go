@@ -147,7 +147,7 @@ func (b *builder) routeros(k *targetKeys) *routeros.Config {
 	}
 	return &routeros.Config{
 		Address: k.apiAddress(), Username: k.Username.V, Password: b.password(k), TLS: b.tls(k),
-		Mark: b.cfg.Instance, OldLogin: k.OldLogin.V,
+		Mark: b.cfg.Instance, OldLogin: k.OldLogin.V, Guard: b.outbound(),
 	}
 }
 
@@ -155,7 +155,7 @@ func (b *builder) adguard(k *targetKeys, t *Target) (list []adguard.Config) {
 	ttl := b.leastTTL(t.Site)
 	trust, word := b.tls(k), b.password(k)
 	for _, s := range k.Servers {
-		c := adguard.Config{URL: string(s.V.URL.V), Username: k.Username.V, Password: word, TLS: trust, ManageTTL: k.ManageTTL.V, TTL: ttl}
+		c := adguard.Config{URL: string(s.V.URL.V), Username: k.Username.V, Password: word, TLS: trust, ManageTTL: k.ManageTTL.V, TTL: ttl, Guard: b.outbound()}
 		if s.V.Fingerprint.Set {
 			c.TLS.Mode, c.TLS.Fingerprint = providers.Pinned, s.V.Fingerprint.V.sum()
 		}
@@ -171,7 +171,7 @@ func (b *builder) adguard(k *targetKeys, t *Target) (list []adguard.Config) {
 }
 
 func (b *builder) rfc2136(k *targetKeys) *rfc2136.Config {
-	c := &rfc2136.Config{Server: k.Server.V.String(), Zone: string(k.Zone.V)}
+	c := &rfc2136.Config{Server: k.Server.V.String(), Zone: string(k.Zone.V), Guard: b.outbound()}
 	if k.Ownership.V == "txt" {
 		c.Mark = b.cfg.Instance
 	}

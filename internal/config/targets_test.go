@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/providers"
 	"github.com/dnsteer/dnsteer/providers/adguard"
+	"github.com/dnsteer/dnsteer/providers/outbound"
 	"github.com/dnsteer/dnsteer/providers/rfc2136"
 	"github.com/dnsteer/dnsteer/providers/routeros"
 )
@@ -35,7 +37,7 @@ func pushed(t *testing.T, names, targets string) *config.Config {
 	}
 	cfg, err := config.Parse("x.yaml", []byte(`
 dns:
-  listen: ["127.0.0.1:0"]
+  listen: ["127.0.0.1:53"]
   tsig_keys: [{name: shared.example.lan, algorithm: hmac-sha512, secret: "`+key+`"}]
   zones: [{name: example.lan, ns: [ns.example.net], hostmaster: a@example.lan}]
 sites: [{name: berlin, ttl: 40s, resolver: 10.1.0.1, targets: [`+names+`], nodes: [{name: a, addresses: [10.1.0.11, "fd00::1"]}, {name: b, addresses: [10.1.0.12]}]}]
@@ -43,6 +45,7 @@ services:
   - {hosts: [app.example.lan, `+www+`]}
   - {hosts: [tv.example.lan], ttl: 20s}
 targets: [`+targets+`]
+http: {listen: ["127.0.0.1:8053"]}
 `), fixed())
 	if err != nil {
 		t.Fatal(err)
@@ -50,8 +53,21 @@ targets: [`+targets+`]
 	return cfg
 }
 
+// guarded gives the servers of a target a guard.
+func guarded(t *config.Target, g outbound.Guard) {
+	if t.RouterOS != nil {
+		t.RouterOS.Guard = g
+	}
+	if t.RFC2136 != nil {
+		t.RFC2136.Guard = g
+	}
+	for i := range t.AdGuard {
+		t.AdGuard[i].Guard = g
+	}
+}
+
 // If this fails, a target is spoken to at another address, with another password
-// or with less care than was written.
+// with less care than was written, or where its name leads to a listener of our own.
 func TestTargetsAreResolved(t *testing.T) {
 	pin := strings.Repeat("ab", 32)
 	var sum [32]byte
@@ -100,7 +116,8 @@ func TestTargetsAreResolved(t *testing.T) {
 			}
 			got[0].Reconcile = nil
 			tt.want.Name, tt.want.Site, tt.want.DeleteGuard = "x", "berlin", 50
-			if d := cmp.Diff(tt.want, got[0], cmp.Comparer(func(a, b providers.Secret) bool { return a == b })); d != "" {
+			guarded(&tt.want, outbound.Guard{Own: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53"), netip.MustParseAddrPort("127.0.0.1:8053")}})
+			if d := cmp.Diff(tt.want, got[0], cmp.Comparer(func(a, b providers.Secret) bool { return a == b }), cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })); d != "" {
 				t.Errorf("target (-want +got):\n%s", d)
 			}
 			if kind := got[0].Kind(); !strings.Contains(tt.in, "type: "+kind) {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/dnsteer/dnsteer/providers/outbound"
 )
 
 // Certificate is what a server shows of itself.
@@ -37,7 +39,7 @@ func Ask(ctx context.Context, addr string) (Certificate, error) {
 	if err != nil {
 		return Certificate{}, fmt.Errorf("%q is not HOST:PORT: %w", addr, err)
 	}
-	d := tls.Dialer{Config: &tls.Config{
+	d := tls.Dialer{NetDialer: outbound.Guard{}.Over(addr, net.Dialer{}), Config: &tls.Config{
 		InsecureSkipVerify: true, //nolint:gosec // it is shown, and nothing is sent
 		MinVersion:         tls.VersionTLS12, ServerName: host,
 	}}

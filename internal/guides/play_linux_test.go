@@ -23,12 +23,16 @@ import (
 // what a loaded machine needs.
 var patience = flag.Duration("patience", 3*time.Minute, "how long an output of a guide may take to come")
 
+// built is the folder of what was built, "" for nothing.
+var built string
+
 // build builds the program, once for all tests.
 var build = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "dnsteer-bin-")
 	if err != nil {
 		return "", err
 	}
+	built = dir
 	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "dnsteer"), "github.com/dnsteer/dnsteer/cmd/dnsteer").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build: %w: %s", err, out)
@@ -43,8 +47,8 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
-	if dir, err := build(); err == nil {
-		_ = os.RemoveAll(dir)
+	if built != "" {
+		_ = os.RemoveAll(built)
 	}
 	os.Exit(code)
 }

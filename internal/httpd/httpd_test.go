@@ -16,6 +16,7 @@ import (
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/auth"
 	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 )
 
 const pause = `{"verb": "pause", "site": "berlin"}`
@@ -426,12 +427,12 @@ func TestSizes(t *testing.T) {
 func TestAddressesChange(t *testing.T) {
 	s := open(t, nil)
 	before := s.addr()
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	at := daemontest.Addr(t) // nobody gets it by chance, not even who dials it
+	taken, err := net.Listen("tcp", at.String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	at := netip.MustParseAddrPort(taken.Addr().String())
 	if _, err := s.Prepare(&config.HTTP{Listen: []netip.AddrPort{at}}); err == nil || !strings.Contains(err.Error(), "is taken by") {
 		t.Errorf("a taken port: %v", err)
 	}

@@ -64,7 +64,7 @@ func New(w io.Writer, format Format, level slog.Level) (*slog.Logger, *Writer) {
 }
 
 func handler(w io.Writer, format Format, level slog.Level) slog.Handler {
-	opt := &slog.HandlerOptions{Level: level}
+	opt := &slog.HandlerOptions{Level: level, ReplaceAttr: withoutSecrets}
 	if format == JSON {
 		return slog.NewJSONHandler(w, opt)
 	}

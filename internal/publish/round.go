@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dnsteer/dnsteer/internal/logging"
 	"github.com/dnsteer/dnsteer/providers"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -119,7 +120,7 @@ func (m *member) contain(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			m.p.deps.Log.Error("a target's provider has panicked", "target", m.title(), "panic", v, "stack", string(debug.Stack()))
-			err = &providers.Error{Class: providers.Permanent, Err: fmt.Errorf("a fault in dnsteer itself: %v", v)}
+			err = &providers.Error{Class: providers.Permanent, Err: fmt.Errorf("a fault in dnsteer itself: %s", logging.Panic(v))}
 		}
 	}()
 	return f()

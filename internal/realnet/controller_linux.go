@@ -19,11 +19,16 @@ import (
 	"github.com/dnsteer/dnsteer/sites"
 )
 
+// built is the folder of what this process has built, if it has.
+func built() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("dnsteer-bin-%d", os.Getpid()))
+}
+
 // build builds the program, once for all tests of a process: with the race detector
 // if the tests have it.
 var build = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "dnsteer-bin-")
-	if err != nil {
+	dir := built()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	args := []string{"build", "-o", filepath.Join(dir, "dnsteer")}
@@ -41,17 +46,14 @@ var build = sync.OnceValues(func() (string, error) {
 	return filepath.Join(dir, "dnsteer"), nil
 })
 
-// Main runs the tests of a package, many at a time: they wait, most of the time. It
-// takes away what was built for them.
+// Main runs the tests of a package, many at a time: they wait, most of the time.
+// It takes away what was built for them.
 func Main(m *testing.M) int {
 	if err := flag.Set("test.parallel", "16"); err != nil {
 		panic(err)
 	}
-	code := m.Run()
-	if program, err := build(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(program))
-	}
-	return code
+	defer os.RemoveAll(built())
+	return m.Run()
 }
 
 // Controller is the program on the controller's machine.
@@ -79,7 +81,7 @@ alerts:
 `, coreAddr, hookPort)
 	c := &Controller{
 		w: w, config: daemontest.File(w.t, filepath.Join(w.dir, "dnsteer.yaml"), config),
-		client: api.NewClient(filepath.Join(w.dir, "state", "dnsteer.sock")), said: &daemontest.Output{},
+		client: api.NewClient(filepath.Join(w.statedir(), api.SocketName)), said: &daemontest.Output{},
 	}
 	w.t.Cleanup(func() {
 		c.client.Close()
@@ -102,13 +104,24 @@ const DNSListen = controllerAddr + ":53"
 
 // Start starts the program, and waits until it can be asked.
 func (c *Controller) Start() {
+	c.w.t.Helper()
+	c.Launch()
+	c.Asked()
+}
+
+// Launch starts the program.
+func (c *Controller) Launch() {
 	t := c.w.t
 	t.Helper()
 	program, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := c.w.here.Command(context.WithoutCancel(t.Context()), program, "serve", "--config", c.config)
+	args := []string{"serve", "--config", c.config}
+	cmd := c.w.here.Command(context.WithoutCancel(t.Context()), program, args...)
+	if c.w.disk != nil {
+		cmd = c.w.disk.command(append([]string{program}, args...)...)
+	}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.w.dir, c.said, c.said
 	// What the race detector finds ends the program in another way than SIGTERM does.
 	cmd.Env = append(os.Environ(), "GORACE=halt_on_error=1")
@@ -117,8 +130,13 @@ func (c *Controller) Start() {
 	}
 	c.cmd = cmd
 	c.w.note("the controller is started")
-	Until(t, "the controller can be asked", func() string {
-		if _, err := c.client.Status(t.Context()); err != nil {
+}
+
+// Asked waits until the program can be asked.
+func (c *Controller) Asked() {
+	c.w.t.Helper()
+	Until(c.w.t, "the controller can be asked", func() string {
+		if _, err := c.client.Status(c.w.t.Context()); err != nil {
 			return err.Error()
 		}
 		return ""

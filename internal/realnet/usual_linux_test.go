@@ -44,7 +44,8 @@ type usual struct {
 	foreign         string // the ID of a record at the router that is not the controller's
 }
 
-func newUsual(t *testing.T, probe string) *usual {
+// newUsual makes it. What is to be prepared is, before the controller is started.
+func newUsual(t *testing.T, probe string, prepare ...func(*World)) *usual {
 	t.Helper()
 	place := func(name string, n byte, router bool) Place {
 		return Place{Name: name, Resolver: netip.AddrFrom4([4]byte{10, n, 0, 1}), Router: router, Nodes: []Machine{
@@ -56,6 +57,9 @@ func newUsual(t *testing.T, probe string) *usual {
 	foreign, err := hamburg.Router().Do("/ip/dns/static/add", "name=printer.example.lan", "address=10.2.0.77", "comment=of the people in hamburg")
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range prepare {
+		f(w)
 	}
 	c := w.Serve(fmt.Sprintf(`
 instance: net

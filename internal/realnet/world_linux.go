@@ -48,6 +48,7 @@ type World struct {
 	here, core netnstest.Namespace
 	sites      []*Site
 	hook       *hook
+	disk       *disk // of the state; nil if it has none of its own
 	faults     int
 
 	mu  sync.Mutex

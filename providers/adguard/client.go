@@ -57,7 +57,7 @@ func newClient(cfg Config) (*client, error) {
 		password: cfg.Password,
 		http: &http.Client{
 			// No proxy of the environment is told the password.
-			Transport:     &http.Transport{TLSClientConfig: conf, MaxConnsPerHost: 1, IdleConnTimeout: idleTime, DisableCompression: true},
+			Transport:     &http.Transport{DialContext: cfg.Guard.Dial, TLSClientConfig: conf, MaxConnsPerHost: 1, IdleConnTimeout: idleTime, DisableCompression: true},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil

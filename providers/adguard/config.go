@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/dnsteer/dnsteer/providers"
+	"github.com/dnsteer/dnsteer/providers/outbound"
 )
 
 // Config is one AdGuard Home.
@@ -14,6 +15,8 @@ type Config struct {
 	Username string
 	Password providers.Secret
 	TLS      providers.TLS
+	// Guard is held against what the name of the server leads to.
+	Guard outbound.Guard
 	// ManageTTL sets the TTL of the whole server to TTL.
 	ManageTTL bool
 	// TTL is the least that a service of the site asks for.

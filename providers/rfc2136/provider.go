@@ -26,6 +26,9 @@ import (
 // fudge is how far the clocks of both sides may be apart (RFC 8945 section 10).
 const fudge = 300 * time.Second
 
+// dialTimeout is for who sets no deadline.
+const dialTimeout = 2 * time.Second
+
 // Provider is one zone of one server. It holds no connection.
 type Provider struct {
 	cfg Config
@@ -99,7 +102,10 @@ func (p *Provider) addresses(ctx context.Context) ([]netip.AddrPort, error) {
 	}
 	var list []netip.AddrPort
 	for _, a := range ips {
-		list = append(list, netip.AddrPortFrom(a.Unmap(), number(port)))
+		to := netip.AddrPortFrom(a.Unmap(), number(port))
+		if p.cfg.Guard.Check(host, to) == nil {
+			list = append(list, to)
+		}
 	}
 	return list, nil
 }
@@ -114,9 +120,10 @@ func number(port string) uint16 {
 
 // exchange sends a signed message and gives the answer, whose signature is good.
 func (p *Provider) exchange(ctx context.Context, m *dns.Msg, network string) (*dns.Msg, error) {
-	c := &dns.Client{Net: network, UDPSize: 1232}
+	c := &dns.Client{Net: network, UDPSize: 1232, Dialer: p.cfg.Guard.Over(p.cfg.Server, net.Dialer{Timeout: dialTimeout})}
 	if deadline, ok := ctx.Deadline(); ok {
 		c.Timeout = max(time.Until(deadline), time.Millisecond)
+		c.Dialer.Timeout = c.Timeout
 	}
 	if p.key != "" {
 		m.SetTsig(p.key, p.algorithm, uint16(fudge/time.Second), p.now().Unix())

@@ -1,7 +1,10 @@
 // Package routeros pushes records to routers of MikroTik over their binary API.
 package routeros
 
-import "github.com/dnsteer/dnsteer/providers"
+import (
+	"github.com/dnsteer/dnsteer/providers"
+	"github.com/dnsteer/dnsteer/providers/outbound"
+)
 
 // Config is one router.
 type Config struct {
@@ -16,4 +19,6 @@ type Config struct {
 	// OldLogin answers the challenge of RouterOS before 6.43, for which the
 	// password is offered first: over TLS, or where this is set.
 	OldLogin bool
+	// Guard is held against what the name of the router leads to.
+	Guard outbound.Guard
 }

@@ -48,10 +48,10 @@ const goneAfter = 20 * time.Second
 func (p *Provider) dial(ctx context.Context) (*session, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.limits.connect)
 	defer cancel()
-	d := net.Dialer{
+	d := p.config.Guard.Over(p.config.Address, net.Dialer{
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3},
 		Control:         noticeGone,
-	}
+	})
 	conn, err := d.DialContext(ctx, "tcp", p.config.Address)
 	if err != nil {
 		return nil, dialError(err)

@@ -22,6 +22,7 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 
 	"github.com/dnsteer/dnsteer/internal/alert"
+	"github.com/dnsteer/dnsteer/internal/logging"
 )
 
 // Service is one chat service. Make it by [New].
@@ -80,7 +81,7 @@ func (s *Service) Send(ctx context.Context, m *alert.Message, log alert.Dialogue
 	go func() {
 		defer func() {
 			if v := recover(); v != nil {
-				done <- fmt.Errorf("panic: %v", v)
+				done <- fmt.Errorf("panic: %s", logging.Panic(v))
 			}
 		}()
 		service, err := s.open(c)

@@ -10,8 +10,11 @@ import (
 )
 
 // logger hands on what the library says with the server. What authenticates it
-// has masked.
-type logger struct{ say alert.Dialogue }
+// has masked; hide takes it out of what the server says of it.
+type logger struct {
+	say  alert.Dialogue
+	hide func(string) string
+}
 
 func (l logger) Debugf(m log.Log) {
 	mark := "<"
@@ -20,7 +23,7 @@ func (l logger) Debugf(m log.Log) {
 	}
 	text := fmt.Sprintf(m.Format, m.Messages...)
 	for line := range strings.Lines(text) {
-		l.say.Say("%s %s", mark, strings.TrimRight(line, "\r\n"))
+		l.say.Say("%s %s", mark, l.hide(strings.TrimRight(line, "\r\n")))
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -23,6 +22,7 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 
 	"github.com/dnsteer/dnsteer/internal/alert"
+	"github.com/dnsteer/dnsteer/providers"
 )
 
 // Encryption of the way to the server.
@@ -175,7 +175,7 @@ func (s *Mailer) client(ctx context.Context, dial gomail.DialContextFunc, log al
 	}
 	opts := []gomail.Option{
 		gomail.WithPort(s.opt.Port), gomail.WithTimeout(timeout), gomail.WithDialContextFunc(dial), gomail.WithTLSConfig(s.tls()),
-		gomail.WithLogger(logger{log}), gomail.WithDebugLog(),
+		gomail.WithLogger(logger{log, s.hide}), gomail.WithDebugLog(),
 	}
 	encrypted := true
 	switch s.opt.Encryption {
@@ -284,17 +284,12 @@ func (s *Mailer) explain(err error, log alert.Dialogue) error {
 	return out
 }
 
-// hide takes the password out of a text, and what it is sent as.
+// hide takes the password out of a text, and what it is sent as (RFC 4616; XOAUTH2 is of
+// Google): a server may quote it.
 func (s *Mailer) hide(text string) string {
 	p := s.opt.Password.Reveal()
-	if p == "" {
-		return text
-	}
-	for _, secret := range []string{p, "\x00" + s.opt.User + "\x00" + p} {
-		text = strings.ReplaceAll(text, secret, "<secret>")
-		text = strings.ReplaceAll(text, base64.StdEncoding.EncodeToString([]byte(secret)), "<secret>")
-	}
-	return text
+	return providers.Hide(text,
+		providers.Secret("\x00"+s.opt.User+"\x00"+p), providers.Secret("user="+s.opt.User+"\x01auth=Bearer "+p+"\x01\x01"), providers.Secret(p))
 }
 
 // maxAnswers bounds what is read of a server in one attempt: its answers are a
