@@ -136,15 +136,18 @@ func (s *Site) judges(node int, f Family) bool {
 	if s.NoWitness {
 		return true
 	}
+	if slices.ContainsFunc(s.Witnesses, func(w Witness) bool { return FamilyOf(w.Addr) == f }) {
+		return true
+	}
+	if !s.WitnessNodes {
+		return false
+	}
 	for i := range s.Nodes {
-		if !s.WitnessNodes {
-			break
-		}
 		if _, has := s.Nodes[i].first(f); has && i != node {
 			return true
 		}
 	}
-	return slices.ContainsFunc(s.Witnesses, func(w Witness) bool { return FamilyOf(w.Addr) == f })
+	return false
 }
 
 // Saved gives what must survive a restart of one site. It shares nothing with

@@ -17,7 +17,7 @@ func (m *Machine) unproven(s *site) {
 			m.now.Boot-since >= s.cfg.Threshold:
 			s.Unproven[f] = m.site(s, Event{Kind: Unjudged, Text: m.unprovenText(s, f, since)})
 			m.changed(s)
-		case s.Unproven[f] != 0 && !broken && s.judges(f):
+		case s.Unproven[f] != 0 && !broken && s.isProven(f):
 			m.site(s, Event{Kind: Judged, Resolves: s.Unproven[f], Text: s.familyName(f) + " can be judged again."})
 			s.Unproven[f] = 0
 			m.changed(s)
@@ -41,8 +41,8 @@ func (s *site) disproven(f Family) (broken bool, since time.Duration) {
 	return broken, since
 }
 
-// judges says whether a line of a family is proven, or none is left.
-func (s *site) judges(f Family) bool {
+// isProven says whether a line of a family is proven, or none is left.
+func (s *site) isProven(f Family) bool {
 	some := false
 	for _, n := range s.nodes {
 		if l := n.lines[f]; l != nil && !n.disabled() {
