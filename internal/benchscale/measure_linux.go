@@ -286,7 +286,8 @@ func (w *world) failing(ctx context.Context, p *program, f *figures) error {
 	if err := w.down(); err != nil {
 		return err
 	}
-	if err := sleep(ctx, w.interval()+3*time.Second); err != nil { // every node has failed
+	// Every node has failed three times: what comes now is no news.
+	if err := sleep(ctx, 4*w.interval()+3*time.Second); err != nil {
 		return err
 	}
 	before := time.Now()
