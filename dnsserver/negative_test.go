@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
-
-	"github.com/dnsteer/dnsteer/internal/daemontest"
 )
 
 // stubbornZone is one whose author let resolvers keep for a day that there is no such
@@ -116,16 +114,7 @@ func TestResolversForgetDenials(t *testing.T) {
 	const limit = 2 * time.Minute // for a start on a busy machine
 	s, anchors := denying(t, usualApex)
 	primary := serving(t, s, "127.0.0.1:0")[0]
-	fronts := []*front{
-		{"Unbound", daemontest.Addr(t), false},
-		{"Unbound, validating,", daemontest.Addr(t), true},
-		{"BIND", daemontest.Addr(t), false},
-		{"BIND, validating,", daemontest.Addr(t), true},
-	}
-	startUnbound(t, fronts[0].addr, primary, nil)
-	startUnbound(t, fronts[1].addr, primary, anchors)
-	startResolvingBIND(t, fronts[2].addr, primary, nil)
-	startResolvingBIND(t, fronts[3].addr, primary, anchors)
+	fronts := startFronts(t, primary, anchors)
 	for _, f := range fronts {
 		f.ready(t, limit)
 		// Resolvers give a record as they have it, be it from another answer.

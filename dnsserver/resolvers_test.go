@@ -36,6 +36,23 @@ a.b.ent    IN A   10.0.0.3
 sub        IN NS  ns.elsewhere.test.
 `
 
+// startFronts starts the resolvers in front of a server, each with and without
+// validation.
+func startFronts(t *testing.T, primary netip.AddrPort, anchors []*dns.DS) []*front {
+	t.Helper()
+	fronts := []*front{
+		{"Unbound", daemontest.Addr(t), false},
+		{"Unbound, validating,", daemontest.Addr(t), true},
+		{"BIND", daemontest.Addr(t), false},
+		{"BIND, validating,", daemontest.Addr(t), true},
+	}
+	startUnbound(t, fronts[0].addr, primary, nil)
+	startUnbound(t, fronts[1].addr, primary, anchors)
+	startResolvingBIND(t, fronts[2].addr, primary, nil)
+	startResolvingBIND(t, fronts[3].addr, primary, anchors)
+	return fronts
+}
+
 // startUnbound runs Unbound, which asks a server on loopback for a zone. With a
 // trust anchor it validates.
 func startUnbound(t *testing.T, addr, primary netip.AddrPort, anchors []*dns.DS) {
@@ -228,16 +245,7 @@ func TestResolversInFront(t *testing.T) {
 		}
 	}()
 	primary, anchors := s.Addrs()[0], []*dns.DS{keys[0].DS()}
-	fronts := []*front{
-		{"Unbound", daemontest.Addr(t), false},
-		{"Unbound, validating,", daemontest.Addr(t), true},
-		{"BIND", daemontest.Addr(t), false},
-		{"BIND, validating,", daemontest.Addr(t), true},
-	}
-	startUnbound(t, fronts[0].addr, primary, nil)
-	startUnbound(t, fronts[1].addr, primary, anchors)
-	startResolvingBIND(t, fronts[2].addr, primary, nil)
-	startResolvingBIND(t, fronts[3].addr, primary, anchors)
+	fronts := startFronts(t, primary, anchors)
 	for _, f := range fronts {
 		f.ready(t, limit)
 	}
