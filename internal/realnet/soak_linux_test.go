@@ -240,7 +240,7 @@ func (s *soak) table(watches []*Watch) {
 		questions, unanswered = questions+a, unanswered+n
 	}
 	fmt.Fprintf(w, "messages to people\t%d\n", len(s.Messages()))
-	fmt.Fprintf(w, "questions\t%d, of which %d without an answer (it was killed, or stood still)\n", questions, unanswered)
+	fmt.Fprintf(w, "questions\t%d, of which %d without an answer (also while it was killed, or stood still)\n", questions, unanswered)
 	if len(s.samples) > 0 {
 		first, last := s.thirds()
 		fmt.Fprintf(w, "goroutines\t%.0f in the first third, %.0f in the last\n", first.goroutines, last.goroutines)
