@@ -100,7 +100,8 @@ func (l *loop) run(ctx context.Context) {
 	defer close(l.stopped)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for {
+	// A select takes any that is ready: asked alone, an end could wait behind results.
+	for ctx.Err() == nil {
 		l.pending = l.pending[:0]
 		select {
 		case <-ctx.Done():

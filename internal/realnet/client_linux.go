@@ -19,11 +19,17 @@ type Watch struct {
 	stop     chan struct{}
 	stopped  sync.WaitGroup
 
-	mu      sync.Mutex
-	answers []Answer
-	asked   int
-	silent  int
+	mu         sync.Mutex
+	answers    []Answer
+	asked      int
+	unanswered []Span // from the question until it was given up
 }
+
+// Span is a time from one moment to another.
+type Span struct{ From, To time.Time }
+
+// meets says whether two times have a moment in common.
+func (a Span) meets(b Span) bool { return !a.To.Before(b.From) && !b.To.Before(a.From) }
 
 // Answer is what clients got from a moment on.
 type Answer struct {
@@ -34,7 +40,7 @@ type Answer struct {
 }
 
 func (a *Answer) String() string {
-	return fmt.Sprintf("%s %s [%s] ttl %d", a.Time.UTC().Format("15:04:05.000"), a.Rcode, a.Addresses, a.TTL)
+	return fmt.Sprintf("%s %s [%s] ttl %d", a.Time.UTC().Format(clock), a.Rcode, a.Addresses, a.TTL)
 }
 
 // Watch begins to ask for a host's addresses as a client of the site, every pace.
@@ -54,7 +60,7 @@ func (s *Site) Watch(host string, typ uint16, pace time.Duration) *Watch {
 	t.Cleanup(func() {
 		x.Stop()
 		if t.Failed() {
-			t.Logf("%s was answered (%d questions, %d without an answer):\n%s", x.question, x.asked, x.silent, strings.Join(x.lines(0), "\n"))
+			t.Logf("%s was answered (%d questions, %d without an answer):\n%s", x.question, x.asked, len(x.unanswered), strings.Join(x.lines(0), "\n"))
 		}
 	})
 	return x
@@ -82,10 +88,11 @@ func (x *Watch) run(conn net.Conn, q *dns.Msg, pace time.Duration) {
 		}
 		q.Id = dns.Id()
 		// An answer that is late is no answer: the next has another ID.
-		_ = conn.SetDeadline(time.Now().Add(time.Second)) // a socket that is open
+		from := time.Now()
+		_ = conn.SetDeadline(from.Add(time.Second)) // a socket that is open
 		co := &dns.Conn{Conn: conn}
 		reply, err := exchange(co, q)
-		x.keep(reply, err)
+		x.keep(from, reply, err)
 	}
 }
 
@@ -100,12 +107,12 @@ func exchange(co *dns.Conn, q *dns.Msg) (*dns.Msg, error) {
 	}
 }
 
-func (x *Watch) keep(reply *dns.Msg, err error) {
+func (x *Watch) keep(from time.Time, reply *dns.Msg, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.asked++
 	if err != nil {
-		x.silent++
+		x.unanswered = append(x.unanswered, Span{from, time.Now()})
 		return
 	}
 	a := Answer{Time: time.Now(), Rcode: dns.RcodeToString[reply.Rcode]}
@@ -198,10 +205,17 @@ func (x *Watch) AwaitAfter(mark int, want string) (at, others int) {
 }
 
 // Counts gives how often was asked, and how often nothing came.
-func (x *Watch) Counts() (asked, silent int) {
+func (x *Watch) Counts() (asked, unanswered int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.asked, x.silent
+	return x.asked, len(x.unanswered)
+}
+
+// Unanswered gives the questions to which nothing came.
+func (x *Watch) Unanswered() []Span {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Clone(x.unanswered)
 }
 
 func (x *Watch) lines(mark int) (lines []string) {

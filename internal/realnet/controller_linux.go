@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/daemontest"
@@ -63,6 +64,8 @@ type Controller struct {
 	client *api.Client
 	cmd    *exec.Cmd // nil while it does not run
 	said   *daemontest.Output
+	killed time.Time // zero unless it was, and could not be asked since
+	away   []Span    // it was killed, or stood still
 }
 
 // Serve starts the controller with a configuration. State, listeners and alerts are
@@ -141,12 +144,16 @@ func (c *Controller) Asked() {
 		}
 		return ""
 	})
+	if !c.killed.IsZero() {
+		c.away, c.killed = append(c.away, Span{c.killed, time.Now()}), time.Time{}
+	}
 }
 
 // Kill is kill -9.
 func (c *Controller) Kill() {
 	c.w.t.Helper()
 	c.w.note("the controller is killed")
+	c.killed = time.Now()
 	_ = c.cmd.Process.Kill() // it may have ended, which is found out elsewhere
 	_ = c.cmd.Wait()         // says that it was killed
 	c.cmd = nil
@@ -174,6 +181,7 @@ func (c *Controller) end(s syscall.Signal) {
 // Freeze lets the process stand still until the end is called.
 func (c *Controller) Freeze() (thaw func()) {
 	c.w.t.Helper()
+	from := time.Now()
 	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		c.w.t.Fatal(err)
 	}
@@ -181,6 +189,7 @@ func (c *Controller) Freeze() (thaw func()) {
 		if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 			c.w.t.Fatal(err)
 		}
+		c.away = append(c.away, Span{from, time.Now()})
 	}, "the controller stands still")
 }
 
@@ -254,7 +263,7 @@ func Name(e *sites.Event) string { return strings.TrimSpace(string(e.Kind) + " "
 func Told(list []sites.Event) (lines []string) {
 	for i := range list {
 		e := &list[i]
-		lines = append(lines, fmt.Sprintf("%4d %s %s: %s", e.ID, e.Time.UTC().Format("15:04:05.000"), Name(e), e.Text))
+		lines = append(lines, fmt.Sprintf("%4d %s %s: %s", e.ID, e.Time.UTC().Format(clock), Name(e), e.Text))
 	}
 	return lines
 }

@@ -52,7 +52,7 @@ func newHook(t testing.TB, w *World) *hook {
 		if t.Failed() {
 			var lines []string
 			for _, m := range w.Messages() {
-				lines = append(lines, fmt.Sprintf("%s %s: %s %v", m.Time.UTC().Format("15:04:05.000"), m.Phase, m.Subject, m.Events))
+				lines = append(lines, fmt.Sprintf("%s %s: %s %v", m.Time.UTC().Format(clock), m.Phase, m.Subject, m.Events))
 			}
 			t.Logf("the messages:\n%s", strings.Join(lines, "\n"))
 		}

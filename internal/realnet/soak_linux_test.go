@@ -28,13 +28,13 @@ type soak struct {
 	played map[string]int
 	// silent are the times in which a site's resolver was silent, or its line cut, so
 	// that no node of it may leave.
-	silent  []span
+	silent  []dark
 	samples []sample
 }
 
-type span struct {
-	site     string
-	from, to time.Time
+type dark struct {
+	Span
+	site string
 }
 
 // sample is what the controller says of itself in a quiet moment.
@@ -67,7 +67,22 @@ func TestSoak(t *testing.T) {
 	s.everythingTold()
 	s.flat()
 	s.always()
-	s.table(append(load, s.berlin, s.hamburg))
+	watches := append(load, s.berlin, s.hamburg)
+	for _, x := range watches {
+		s.answered(x)
+	}
+	s.table(watches)
+}
+
+// answered holds that only those questions had no answer that were asked while the
+// controller was killed or stood still, or waited for one then.
+func (s *soak) answered(x *Watch) {
+	s.t.Helper()
+	for _, u := range x.Unanswered() {
+		if !slices.ContainsFunc(s.away, u.meets) {
+			s.t.Errorf("%s had no answer from %s to %s, and the controller ran", x.question, u.From.UTC().Format(clock), u.To.UTC().Format(clock))
+		}
+	}
 }
 
 // round plays some faults, ends them, and holds what must be then.
@@ -93,7 +108,7 @@ func (s *soak) round() {
 	for _, e := range filter(s.Events(after), sites.FailoverOutage) {
 		for _, x := range s.silent {
 			// A round that was under way when the silence began may have its last answer.
-			if x.site == e.Site && e.Time.After(x.from.Add(2*timeout)) && e.Time.Before(x.to) {
+			if x.site == e.Site && e.Time.After(x.From.Add(2*timeout)) && e.Time.Before(x.To) {
 				s.t.Errorf("while the resolver was silent: %s", Told([]sites.Event{e})[0])
 			}
 		}
@@ -169,7 +184,7 @@ func (s *soak) blind(begin func() func(), names ...string) func() {
 		to := time.Now()
 		end()
 		for _, name := range names {
-			s.silent = append(s.silent, span{name, from, to})
+			s.silent = append(s.silent, dark{Span{from, to}, name})
 		}
 	}
 }
@@ -240,7 +255,12 @@ func (s *soak) table(watches []*Watch) {
 		questions, unanswered = questions+a, unanswered+n
 	}
 	fmt.Fprintf(w, "messages to people\t%d\n", len(s.Messages()))
-	fmt.Fprintf(w, "questions\t%d, of which %d without an answer (also while it was killed, or stood still)\n", questions, unanswered)
+	var away time.Duration
+	for _, x := range s.away {
+		away += x.To.Sub(x.From)
+	}
+	fmt.Fprintf(w, "questions\t%d, of which %d without an answer\n", questions, unanswered)
+	fmt.Fprintf(w, "killed, or stood still\t%d times, %.1f s\n", len(s.away), away.Seconds())
 	if len(s.samples) > 0 {
 		first, last := s.thirds()
 		fmt.Fprintf(w, "goroutines\t%.0f in the first third, %.0f in the last\n", first.goroutines, last.goroutines)

@@ -168,12 +168,15 @@ func (w *World) Site(name string) *Site {
 	return nil
 }
 
+// clock is how moments are written, in UTC.
+const clock = "15:04:05.000"
+
 // note writes down what is done, with its time.
 func (w *World) note(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
-	w.log = append(w.log, fmt.Sprintf("%8.3fs %s %s", now.Sub(w.start).Seconds(), now.UTC().Format("15:04:05.000"), fmt.Sprintf(format, args...)))
+	w.log = append(w.log, fmt.Sprintf("%8.3fs %s %s", now.Sub(w.start).Seconds(), now.UTC().Format(clock), fmt.Sprintf(format, args...)))
 }
 
 // Log gives what was done so far.
