@@ -36,8 +36,11 @@ type member struct {
 	version uint64
 	// kicked asks for a comparison, free lets removals go that the guard holds.
 	kicked, free bool
-	// ordered: an operator's order lets it go though its site is held.
+	// ordered: an operator's order lets it go though its site is held. orders counts
+	// those orders and the ones that set free: only a round that began after the last
+	// of them ends what they let go.
 	ordered   bool
+	orders    uint64
 	stopped   bool
 	cancel    context.CancelFunc // of the round under way
 	st        standing
