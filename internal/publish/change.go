@@ -58,6 +58,9 @@ func (c *Change) Commit() {
 	p := c.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for _, m := range c.fresh {
+		m.succeed()
+	}
 	stay := map[*member]bool{}
 	for _, t := range c.targets {
 		for _, m := range t.members {

@@ -36,6 +36,13 @@ type kept struct {
 	Drifts int `json:"drifts,omitempty"`
 }
 
+// clone gives one that shares nothing that is changed in place.
+func (k *kept) clone() kept {
+	c := *k
+	c.Open = maps.Clone(k.Open)
+	return c
+}
+
 // Order is an operator's word.
 type Order struct {
 	By     string    `json:"by,omitempty"`
@@ -214,6 +221,7 @@ func (k *kept) unsure() (list []providers.Key) {
 // again is set, text.
 func (m *member) problem(what slot, severity sites.Severity, text string, again bool) {
 	m.p.deps.Tell(func() (sites.Event, bool) {
+		m := m.present()
 		m.mu.Lock()
 		was, told := m.kept.Open[what]
 		m.mu.Unlock()
@@ -233,6 +241,7 @@ func (m *member) problem(what slot, severity sites.Severity, text string, again 
 // solved tells that a problem has ended, if it was told.
 func (m *member) solved(what slot, kind sites.Kind, text string) {
 	m.p.deps.Tell(func() (sites.Event, bool) {
+		m := m.present()
 		m.mu.Lock()
 		was, told := m.kept.Open[what]
 		m.mu.Unlock()
@@ -246,6 +255,9 @@ func (m *member) solved(what slot, kind sites.Kind, text string) {
 
 // note learns the ID of an event of this member.
 func (m *member) note(e *sites.Event) {
+	if old := m.before(); old != nil {
+		old.note(e)
+	}
 	m.save(func(k *kept) {
 		for what, o := range k.Open {
 			if what.kind() == e.Kind && o.Text == e.Text {
