@@ -76,6 +76,23 @@ func (s slot) kind() sites.Kind {
 	return sites.Drift
 }
 
+// slots lists them.
+func slots() []slot { return []slot{slotFailed, slotConflict, slotDrift, slotVisible, slotInstance} }
+
+// ends is the kind of the events that tell of the end of a problem.
+func (s slot) ends() sites.Kind {
+	switch s {
+	case slotFailed:
+		return sites.PublishRecovered
+	case slotVisible:
+		return sites.PublishVisible
+	case slotInstance:
+		return sites.InstanceConflictEnded
+	case slotDrift, slotConflict:
+	}
+	return sites.DriftRepaired
+}
+
 type open struct {
 	ID       uint64         `json:"id,omitempty"`
 	Text     string         `json:"text,omitempty"`
@@ -224,8 +241,9 @@ func (m *member) problem(what slot, severity sites.Severity, text string, again 
 		m := m.present()
 		m.mu.Lock()
 		was, told := m.kept.Open[what]
+		left := m.stopped
 		m.mu.Unlock()
-		if told && was.Severity == severity && (!again || was.Text == text) {
+		if left || told && was.Severity == severity && (!again || was.Text == text) {
 			return sites.Event{}, false
 		}
 		m.save(func(k *kept) {

@@ -103,7 +103,7 @@ func (m *member) view() View {
 	m.eye.mu.Lock()
 	v.Visible = m.eye.took
 	m.eye.mu.Unlock()
-	for _, what := range []slot{slotFailed, slotConflict, slotDrift, slotVisible, slotInstance} {
+	for _, what := range slots() {
 		if o, ok := m.kept.Open[what]; ok {
 			v.Problems = append(v.Problems, o.Text)
 		}
