@@ -185,7 +185,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	if a.pushing, err = a.newPushing(cfg); err != nil {
 		return state, errors.Join(err, within(storeWithin, a.keeper.writer.Close))
 	}
-	a.alerts = a.newAlerts(a.alertsOf(cfg), state.LastEvent)
+	a.alerts = a.newAlerts(a.alertsOf(cfg), saved.Global.LastEvent)
 	return state, nil
 }
 
