@@ -161,7 +161,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 		learn: a.learn, decided: a.metrics.Decided, alive: a.pulse.beat, pace: a.pulse.every,
 	}).ready()
 	a.keeper = &keeper{
-		commit: commit, stored: a.hub.stored, serials: a.names.serials, loop: a.loop, log: a.log, failing: report.Alarming(),
+		commit: commit, stored: a.hub.stored, serials: a.names.serials, loop: a.loop, replaced: func() { a.keepConfig(a.cfg.Load()) }, log: a.log, failing: report.Alarming(),
 		values: newValues(state.Values),
 	}
 	for name := range state.Sites {
