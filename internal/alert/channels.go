@@ -40,8 +40,8 @@ func (e *Engine) restore(stored map[string][]byte) {
 		}
 		return
 	}
+	last := e.book.Last
 	if data, ok := stored[bookKey]; ok {
-		last := e.book.Last
 		if err := e.book.Load(data, time.Now()); err != nil {
 			fail(bookKey, err)
 		}
@@ -58,7 +58,9 @@ func (e *Engine) restore(stored map[string][]byte) {
 			if err := json.Unmarshal(value, &id); err != nil {
 				fail(key, err)
 			}
-			e.failed[rest] = id
+			if id <= last { // see above
+				e.failed[rest] = id
+			}
 		case strings.HasPrefix(key, pastKey):
 			e.recall(key, value, fail)
 		case strings.HasPrefix(key, queueKey):

@@ -182,7 +182,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 		return state, err
 	}
 	a.keeper.start()
-	if a.pushing, err = a.newPushing(cfg); err != nil {
+	if a.pushing, err = a.newPushing(cfg, saved.Global.LastEvent); err != nil {
 		return state, errors.Join(err, within(storeWithin, a.keeper.writer.Close))
 	}
 	a.alerts = a.newAlerts(a.alertsOf(cfg), saved.Global.LastEvent)

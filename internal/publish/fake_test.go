@@ -172,6 +172,7 @@ type shelf struct {
 	soon, stored map[string][]byte
 	fail         error
 	flushed      int
+	last         uint64 // event
 }
 
 func newShelf() *shelf { return &shelf{soon: map[string][]byte{}, stored: map[string][]byte{}} }
@@ -226,7 +227,7 @@ func newWorldWithout(t *testing.T, d *device, s *shelf) *world {
 	t.Helper()
 	w := &world{t: t, d: d, s: s}
 	w.p = New(Deps{
-		Store: s, Log: slog.New(slog.DiscardHandler), Jitter: func() float64 { return 1 },
+		Store: s, Last: s.last, Log: slog.New(slog.DiscardHandler), Jitter: func() float64 { return 1 },
 		Tell: func(f func() (sites.Event, bool)) {
 			e, ok := f()
 			if !ok {
@@ -235,6 +236,7 @@ func newWorldWithout(t *testing.T, d *device, s *shelf) *world {
 			w.mu.Lock()
 			e.ID = uint64(len(w.events) + 1)
 			w.events = append(w.events, e)
+			w.s.last = max(w.s.last, e.ID)
 			w.mu.Unlock()
 			w.p.Note([]sites.Event{e})
 		},

@@ -28,7 +28,7 @@ func (p *Publisher) orphaned(known func(key string) bool) {
 		}
 		title, _, _ := strings.Cut(key, " ")
 		for _, what := range slots() {
-			if was, told := k.Open[what]; told {
+			if was, told := k.Open[what]; told && was.ID != 0 && was.ID <= p.deps.Last {
 				e := sites.Event{Kind: what.ends(), Target: title, Text: leftText(title), Resolves: was.ID}
 				p.deps.Tell(func() (sites.Event, bool) { return e, true })
 			}

@@ -131,6 +131,9 @@ func (m *member) restore(data []byte) {
 		m.p.deps.Log.Error("what is known of a target cannot be read and is left out", "target", m.title(), "error", err)
 		m.kept = kept{}
 	}
+	// A kill may come between the storing of what is told and that of its event:
+	// then it was told to nobody.
+	maps.DeleteFunc(m.kept.Open, func(_ slot, o open) bool { return o.ID == 0 || o.ID > m.p.deps.Last })
 }
 
 // encode gives what is to be stored. The caller holds mu.
