@@ -25,6 +25,9 @@ func New(now Instant, cfg *Config, saved Saved) *Machine {
 	m.leaving = m.lostAlerts(before)
 	for _, s := range m.sites {
 		s.settled, s.downAt, s.seenAt, s.answersFrom = false, now.Boot, now.Boot, now.Boot
+		if s.Condition == SiteIsDown && s.Down == 0 {
+			s.sayAt = now.Boot + s.cfg.Threshold // what was not told yet is to be silent again first (N4, O5)
+		}
 		for _, n := range s.nodes {
 			for _, l := range n.lines {
 				if l == nil {

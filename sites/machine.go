@@ -148,7 +148,7 @@ func (m *Machine) restartClocks() {
 	for _, s := range m.sites {
 		s.quietFrom, s.asked = now, false
 		if s.Condition == SiteIsDown && s.Down == 0 {
-			s.sayAt = now
+			s.sayAt = now + s.cfg.Threshold
 		}
 		s.downAt, s.seenAt, s.answersFrom = now, now, now
 		for _, w := range s.witnesses {

@@ -274,9 +274,12 @@ func (m *Machine) isolatedText() string {
 func (m *Machine) reconnectedText() string {
 	var seen []string
 	for _, s := range m.sites {
-		if s.Condition != SiteIsDown {
+		if s.Condition != SiteIsDown && s.anyAnswers() {
 			seen = append(seen, s.Name)
 		}
+	}
+	if len(seen) == 0 {
+		return "The controller is not taken to be cut off any more: by the sites that are left that cannot be told. No outage moved anything meanwhile."
 	}
 	return "The controller is no longer cut off: it sees " + strings.Join(seen, ", ") + ". No outage moved anything meanwhile."
 }
