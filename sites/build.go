@@ -185,7 +185,7 @@ func (c *Config) ttls() map[string][]time.Duration {
 
 func (m *Machine) buildSite(c *Site, old *site) *site {
 	s := &site{SavedSite: SavedSite{Name: c.Name, Condition: SiteIsUp, Since: m.now.Wall}, cfg: c}
-	s.lostAt, s.seenAt, s.answersFrom = never, m.now.Boot, m.now.Boot
+	s.lostAt, s.answersFrom = never, m.now.Boot // one that is added was not down (N5)
 	if old == nil {
 		old = &site{}
 	} else {
