@@ -206,6 +206,9 @@ func (m *Machine) result(res *Result) {
 		m.witness(to, res)
 	}
 	to.record.dim(res.Start, m.epoch)
+	if to.line != nil && to.line.node.Drill != nil {
+		to.line.truth.dim(res.Start, m.epoch)
+	}
 	if to.line != nil && to.twin != nil {
 		to.twin.dim(res.Start, m.epoch)
 	}
@@ -240,6 +243,9 @@ func (m *Machine) witness(to *subject, res *Result) {
 		return
 	}
 	r.heard, r.check = res.Finish, res.Checks[0]
+	if r.check.Outcome == Unknown {
+		r.lack = r.check
+	}
 	if r.last != before || to.site.busy {
 		m.dirty(to.site)
 	}
