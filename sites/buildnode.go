@@ -23,7 +23,8 @@ func (m *Machine) buildNodes(s *site, i int, old []*node) []*node {
 	}
 	n := &node{SavedNode: SavedNode{Name: c.Name}, cfg: c, site: s, index: i}
 	if current != nil {
-		n.Maintenance, n.Disabled, n.Window, n.WindowSkip = current.Maintenance, current.Disabled, current.Window, current.WindowSkip
+		n.Maintenance, n.Disabled, n.Window = current.Maintenance, current.Disabled, current.Window
+		n.WindowSkip, n.WindowEnded = current.WindowSkip, current.WindowEnded
 	}
 	if same != nil {
 		n.remember(same)
