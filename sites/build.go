@@ -221,6 +221,9 @@ func (m *Machine) buildSite(c *Site, old *site) *site {
 	for i := range c.Pools {
 		s.pools = append(s.pools, m.buildPool(s, i, at, pools[c.Pools[i].Name]))
 	}
+	for _, n := range s.nodes {
+		n.freed()
+	}
 	for i := range c.Windows {
 		s.windows = append(s.windows, windowClock{cfg: &c.Windows[i]})
 	}

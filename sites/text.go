@@ -113,7 +113,7 @@ func (l *line) backText(how string, answered time.Duration) string {
 	case "drill":
 		return t + "the drill is over, and it answers."
 	case "auto":
-		return t + "it has answered for " + dur(answered) + " (grace " + dur(l.node.cfg.Grace) + ")."
+		return t + "it has answered for " + dur(answered) + " (" + l.graceName() + ")."
 	default:
 		return t + "it answers again."
 	}
