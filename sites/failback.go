@@ -71,6 +71,9 @@ func (m *Machine) failbackPool(p *pool) {
 	for _, n := range p.nodes {
 		if n.steady() {
 			n.Entitled = true
+			if p.Active != n.Name {
+				p.Since = m.now.Wall
+			}
 			p.Active, p.activeSince = n.Name, m.now.Boot
 			p.Members = []Member{n.member(n.serves())}
 			m.changed(p.site)
