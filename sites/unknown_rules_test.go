@@ -49,7 +49,7 @@ func TestO1Apart(t *testing.T) {
 				berlin=own 10.1.0.11, 10.1.0.12
 				unjudged berlin/a`,
 		}, {
-			name:   "what cannot be judged for want of a witness is judged where a reload takes the witnesses away (N14)",
+			name: "what cannot be judged for want of a witness is judged where a reload takes the witnesses away (N14)",
 			cfg: func(c *Config) {
 				s := &c.Sites[0]
 				s.Witnesses = append(s.Witnesses, Witness{Name: "resolver fd00:1::1", Addr: addrs("fd00:1::1")[0]})
