@@ -256,21 +256,6 @@ func (m *Machine) buildPool(s *site, i int, at [][]*node, old *pool) *pool {
 	return p
 }
 
-// follow has the members of a pool go on with the incarnations that have their
-// addresses: those of a node that is given another are its former one's now (A7).
-func (p *pool) follow() {
-	p.Members = slices.Clone(p.Members)
-	for i := range p.Members {
-		x := &p.Members[i]
-		for _, n := range p.nodes {
-			if n.Name == x.Node && n.was != nil && n.was.Replaced == x.Replaced {
-				x.Replaced = n.Replaced
-				break
-			}
-		}
-	}
-}
-
 // index lists the subjects that are probed: no disabled node is (N8).
 func (m *Machine) index() {
 	m.subjects = make(map[Subject]*subject)

@@ -143,6 +143,17 @@ func (n *node) steady() bool {
 	return !judged
 }
 
+// forced says whether an operator has put a line back by force that has not answered
+// since.
+func (n *node) forced() bool {
+	for _, l := range n.lines {
+		if l != nil && l.forced {
+			return true
+		}
+	}
+	return false
+}
+
 // allPaused says whether every pool of the node is paused (C3).
 func (n *node) allPaused() bool {
 	for _, p := range n.in {

@@ -32,14 +32,23 @@ func (m *Machine) choose(p *pool) (*node, [families]bool) {
 		if stays != nil {
 			return stays, in // nobody is switched to who fails
 		}
-		away := p.Source == Emergency && p.admits(first) == [families]bool{} ||
-			cur != nil && cur.taken() && first.cfg.Failover && first.measured() == WordFailing
-		if away && m.emergency(p) != nil {
+		if p.shuns(cur, first) && m.emergency(p) != nil {
 			return nil, [families]bool{} // better who answers elsewhere (A4)
 		}
 		return first, first.serves()
 	}
 	return p.awaited(cur)
+}
+
+// shuns says whether a pool that leaves its active node, or is served elsewhere, had
+// better be served by another site than by a node that fails, or, coming back, by one
+// that does not answer (A2, N12).
+func (p *pool) shuns(cur, n *node) bool {
+	fails := n.cfg.Failover && n.measured() == WordFailing && !n.forced()
+	if p.Source == Emergency {
+		return fails || p.admits(n) == [families]bool{}
+	}
+	return fails && cur != nil && cur.taken()
 }
 
 // earlier gives the node in front of the active one that takes over again by
