@@ -31,7 +31,8 @@ func (g *ledger) unproven(site, node string, now time.Duration) string {
 	}
 	// Its clock runs since the first failure after it was last believed (O4); one
 	// that ran when the controller was blind begins anew at the end of that (O5).
-	for i > 0 && (!own[i-1].up || i < 2 || !own[i-2].up) {
+	// That it answered before a start is not remembered.
+	for i > 0 && (!own[i-1].up || i < 2 || !own[i-2].up || own[i-2].start < g.started && own[i-1].start >= g.started) {
 		i--
 	}
 	for i < len(own) && own[i].up {

@@ -145,9 +145,11 @@ func (g *ledger) observed(l *life, s sites.Subject, start, finish time.Duration,
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	list := append(g.seen[s], observation{start, finish, c.Outcome == sites.Up})
-	slices.SortStableFunc(list[max(0, len(list)-8):], func(a, b observation) int { return int(a.start - b.start) })
-	if len(list) > 400 {
+	list := g.seen[s]
+	if n := len(list); n > 0 && start < list[n-1].start {
+		return // older than the last that counted (O1)
+	}
+	if list = append(list, observation{start, finish, c.Outcome == sites.Up}); len(list) > 400 {
 		list = slices.Clone(list[200:])
 	}
 	g.seen[s] = list
@@ -185,19 +187,15 @@ func (g *ledger) turned(l *life, a *app.App, now sites.Instant, t engine.Turn) {
 		g.epoch = now.Boot
 	}
 	m := a.Machine()
-	ids := make([]uint64, len(t.Events)) // in a turn they are ordered by sites
 	for i := range t.Events {
-		ids[i] = t.Events[i].ID
-		g.event(&t.Events[i], now)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
+		id := t.Events[i].ID
 		if g.last != 0 && id != g.last+1 {
 			g.w.fault("event %d comes after %d", id, g.last)
 		}
 		g.last = id
+		g.event(&t.Events[i], now)
 	}
-	if t.Subjects || t.Reply != nil || len(t.Stored) > 0 {
+	if t.Subjects || t.Reply != nil || len(t.Stored) > 0 || !l.ready {
 		for i, s := range g.w.plan.sites {
 			for j := range s.nodes {
 				name := siteName(i) + "/" + nodeName(j)
@@ -259,7 +257,8 @@ func (g *ledger) better(m *sites.Machine, site int) bool {
 		if s.Site != siteName(site) || s.Node == "" || len(list) == 0 || !list[len(list)-1].up {
 			continue
 		}
-		if word, _ := m.NodeWord(s.Site + "/" + s.Node); word != sites.WordMaintenance && word != sites.WordDisabled {
+		word, configured := m.NodeWord(s.Site + "/" + s.Node)
+		if configured && word != sites.WordMaintenance && word != sites.WordDisabled {
 			return true
 		}
 	}
