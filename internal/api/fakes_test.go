@@ -17,6 +17,7 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/alert"
 	"github.com/dnsteer/dnsteer/internal/history"
+	"github.com/dnsteer/dnsteer/internal/support"
 	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -170,11 +171,15 @@ func (f *fake) Operate(_ context.Context, r TargetRequest) (TargetReply, error) 
 	return TargetReply{Text: "1 record would become ours.", Changes: []TargetChange{{Verb: "adopt", Name: "app.example.lan", Type: "A", From: "10.1.0.11"}}}, nil
 }
 
+func (f *fake) Support(context.Context) []support.Part {
+	return []support.Part{support.JSON("status.json", f.Status)}
+}
+
 func (f *fake) Healthy(context.Context) error    { return f.healthy }
 func (f *fake) Missing(context.Context) []string { return f.missing }
 func (f *fake) handler() *Handler                { return f.handlerLogging(io.Discard) }
 func (f *fake) handlerLogging(log io.Writer) *Handler {
-	return NewHandler(Deps{Reader: f, Operator: f, Historian: f, Publisher: f, Health: f, Alerter: f, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	return NewHandler(Deps{Reader: f, Operator: f, Historian: f, Publisher: f, Health: f, Alerter: f, Supporter: f, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 }
 
 // socketFolder is a folder with a short name: the path of a socket may have

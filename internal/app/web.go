@@ -46,7 +46,7 @@ func (a *App) prepareAPI(values map[store.Kind]map[string][]byte) error {
 	gate := auth.NewGate(auth.Options{Now: time.Now, Stored: values[sessionValues], Keep: a.keepValues(sessionValues)})
 	a.api = api.NewHandler(api.Deps{
 		Reader: a, Operator: a, Historian: a, Health: a, Log: a.log, Gate: gate,
-		Replies: values[replyValues], KeepReplies: a.keepValues(replyValues), Heartbeats: a.beats, Publisher: a, Alerter: a,
+		Replies: values[replyValues], KeepReplies: a.keepValues(replyValues), Heartbeats: a.beats, Publisher: a, Alerter: a, Supporter: a,
 	})
 	pages, err := a.pages()
 	if err != nil {

@@ -175,7 +175,7 @@ Exit codes: 0 done, 1 failed or refused, 2 wrong use, 3 configuration invalid,
 	}
 	group("run", c.serveCommand(), c.demoCommand())
 	group("look", c.statusCommand(), c.explainCommand(), c.eventsCommand(), c.historyCommand(), c.probeCommand(),
-		c.planCommand(), c.alertCommand(), c.healthCommand())
+		c.planCommand(), c.alertCommand(), c.healthCommand(), c.supportCommand())
 	group("act", c.maintenanceCommand(), c.disableCommand(), c.enableCommand(), c.failbackCommand(),
 		c.pauseCommand(), c.resumeCommand(), c.switchCommand(), c.drillCommand(), c.releaseCommand(), c.targetCommand(),
 		c.reloadCommand())

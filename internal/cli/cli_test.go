@@ -26,6 +26,7 @@ import (
 	"github.com/dnsteer/dnsteer/internal/history"
 	"github.com/dnsteer/dnsteer/internal/online"
 	"github.com/dnsteer/dnsteer/internal/proptest"
+	"github.com/dnsteer/dnsteer/internal/support"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -133,7 +134,7 @@ func controller(ts *testscript.TestScript, neg bool, args []string) {
 	f := &fake{got: ts.MkAbs("got")}
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("controller.json")), f))
 	ts.Check(os.WriteFile(f.got, nil, 0o600))
-	s, err := api.Listen(ts.Getenv("SOCKET"), api.NewHandler(api.Deps{Reader: f, Operator: f, Historian: f, Publisher: f, Health: f, Alerter: f, Log: slog.New(slog.DiscardHandler)}))
+	s, err := api.Listen(ts.Getenv("SOCKET"), api.NewHandler(api.Deps{Reader: f, Operator: f, Historian: f, Publisher: f, Health: f, Alerter: f, Supporter: f, Log: slog.New(slog.DiscardHandler)}))
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(s.Shutdown(context.Background())) })
 }
@@ -271,6 +272,10 @@ func (f *fake) Operate(_ context.Context, r api.TargetRequest) (api.TargetReply,
 		return *f.Would, nil
 	}
 	return f.Did, nil
+}
+
+func (f *fake) Support(context.Context) []support.Part {
+	return []support.Part{support.JSON("status.json", f.Status)}
 }
 
 func (f *fake) Healthy(context.Context) error {
