@@ -27,6 +27,7 @@ type life struct {
 	ended  chan error
 	killed atomic.Bool
 	going  atomic.Bool // it is being stopped
+	read   atomic.Uint64
 	ready  bool
 }
 
@@ -72,6 +73,9 @@ func (w *world) start() {
 	select {
 	case l.app = <-ready:
 		w.ledger.served(l)
+		last := w.ledger.newest()
+		l.read.Store(last)
+		go w.reader(ctx, l, last)
 	case err := <-l.ended:
 		w.fault("the controller does not start: %v", err)
 		l.ended <- err

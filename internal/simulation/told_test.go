@@ -37,6 +37,11 @@ func (w *world) told() {
 		return
 	}
 	g.stored(list)
+	g.resolved(list)
+	if n := len(list); n > 0 && list[n-1].ID != w.life.read.Load() {
+		w.fault("who follows the events has had them up to %d, and there are %d", w.life.read.Load(), list[n-1].ID)
+	}
+	w.nothingIsWrong()
 }
 
 // mustTell says whether an event is one that people are told of. What takes the
