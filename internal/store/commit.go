@@ -80,6 +80,9 @@ func (s *Store) write(fn func(*bolt.Tx) error) error {
 // ready sees to it that there is a file to write to, and that it is the one in
 // the folder.
 func (s *Store) ready() error {
+	if s.closed { // its lock may be another's by now
+		return ErrClosed
+	}
 	if err := s.relock(); err != nil {
 		return err
 	}

@@ -64,6 +64,8 @@ type Store struct {
 	suspect bool
 	// stuck: bbolt panicked, so its locks may be held for ever.
 	stuck bool
+	// closed: nothing is written any more.
+	closed bool
 	// loaded: the owner was given state that later batches build on.
 	loaded bool
 
@@ -134,6 +136,7 @@ func makeDir(dir string) (notes []string, err error) {
 func (s *Store) Close() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	s.closed = true
 	return errors.Join(s.release(), s.lock.Close())
 }
 

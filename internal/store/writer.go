@@ -21,7 +21,7 @@ const (
 	maxPending = 10_000 // events
 )
 
-// ErrClosed is what a closed Writer gives.
+// ErrClosed is what a closed Writer gives, and a closed Store.
 var ErrClosed = errors.New("the store is closed")
 
 // Status tells how a Writer fares.
