@@ -185,6 +185,8 @@ func (f *fake) Events(_ context.Context, q api.EventQuery) (list []sites.Event, 
 	if q.Since.After(time.Now()) {
 		return nil, errors.New("since the future")
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for i := len(f.Stored) - 1; i >= 0 && len(list) < q.Limit; i-- {
 		if e := f.Stored[i]; q.Site == "" || e.Site == q.Site {
 			list = append(list, e)
@@ -205,6 +207,9 @@ func (f *fake) Follow(_ context.Context, after uint64) (<-chan sites.Event, erro
 		}
 	}
 	close(events)
+	f.mu.Lock()
+	f.Stored, f.Coming = append(f.Stored, f.Coming...), nil // they have happened
+	f.mu.Unlock()
 	return events, nil
 }
 
