@@ -38,6 +38,7 @@ type fake struct {
 	missing  []string
 	from, to time.Time
 	alerts   *alert.Status
+	pushed   []TargetView // beside the router
 
 	onCommand func(ctx context.Context, c sites.Command) (sites.Reply, error)
 }
@@ -135,10 +136,10 @@ func (f *fake) Reload(context.Context) (ReloadReport, error) {
 
 // Targets knows the router of berlin.
 func (f *fake) Targets(context.Context) ([]TargetView, error) {
-	return []TargetView{{
+	return append([]TargetView{{
 		Name: "router", Server: "10.1.0.1:8729", Kind: "routeros", Site: "berlin", State: TargetCurrent,
 		Records: []TargetRecord{{Name: "app.example.lan", Type: "A", TTL: 30}},
-	}}, nil
+	}}, f.pushed...), nil
 }
 
 func (f *fake) Plan(_ context.Context, target string) ([]TargetPlan, error) {

@@ -15,6 +15,7 @@ const (
 	doSite     = "Look at the line first (VPN, provider, router), then ask somebody at the site. In dnsteer there is nothing to do."
 	doPool     = "Look at its nodes, and for what they have in common: power, a switch, a backend, a certificate."
 	doTaken    = "Put a node back: somebody, or a window, has taken all of them out."
+	doHeld     = "Let it move with `dnsteer resume`, or mend the node: clients get one that does not answer."
 	doStore    = "Look at the disk of the state folder: whether it is full, read-only or broken."
 )
 
@@ -33,13 +34,16 @@ func critical(st *api.Status, last func(sites.Kind) time.Time) (list []api.Criti
 			list = append(list, api.CriticalView{Kind: sites.SiteDown, Site: s.Name, Since: s.Since, Text: s.Explain, Do: doSite})
 		}
 		for j := range s.Pools {
-			if p := &s.Pools[j]; p.Serves == "empty" || p.Serves == "last_resort" {
-				do := doPool
-				if allTaken(s) {
-					do = doTaken
-				}
-				list = append(list, api.CriticalView{Kind: sites.PoolOutageStarted, Site: s.Name, Pool: p.Name, Since: p.Since, Text: p.Explain, Do: do})
+			c := api.CriticalView{Kind: sites.PoolOutageStarted, Site: s.Name, Pool: s.Pools[j].Name, Since: s.Pools[j].Since, Text: s.Pools[j].Explain, Do: doPool}
+			switch p := &s.Pools[j]; {
+			case p.Held:
+				c.Kind, c.Since, c.Do = sites.MoveHeld, last(sites.MoveHeld), doHeld
+			case p.Serves != "empty" && p.Serves != "last_resort":
+				continue
+			case allTaken(s):
+				c.Do = doTaken
 			}
+			list = append(list, c)
 		}
 	}
 	if st.Store.Error != "" {

@@ -156,6 +156,7 @@ func TestCriticalStates(t *testing.T) {
 	taken.Nodes = dead.Nodes[1:]
 	slow := sites.SiteView{Name: "munich", Condition: sites.SiteResolverDown, Nodes: []sites.NodeView{{Word: sites.WordOut}}, Pools: []sites.PoolView{{Serves: "emergency:berlin"}}}
 	pool := api.CriticalView{Kind: sites.PoolOutageStarted, Site: "hamburg", Pool: "default", Since: at, Text: "hamburg answers a as a last resort", Do: doPool}
+	held := sites.SiteView{Name: "munich", Condition: sites.SiteIsUp, Pools: []sites.PoolView{{Name: "default", Serves: "own", Held: true, Since: at.Add(-time.Hour), Explain: "munich is paused"}}}
 	put := pool
 	put.Do = doTaken
 	for _, tt := range []struct {
@@ -168,6 +169,7 @@ func TestCriticalStates(t *testing.T) {
 		{"isolated, which stands for the sites", api.Status{Isolated: true, Sites: []sites.SiteView{down}}, []api.CriticalView{{Kind: sites.ControllerIsolated, Since: at, Text: isolatedText, Do: doIsolated}}},
 		{"nothing can serve", api.Status{Sites: []sites.SiteView{dead}}, []api.CriticalView{pool}},
 		{"all is taken out", api.Status{Sites: []sites.SiteView{taken}}, []api.CriticalView{put}},
+		{"a pause holds a move back", api.Status{Sites: []sites.SiteView{slow, held}}, []api.CriticalView{{Kind: sites.MoveHeld, Site: "munich", Pool: "default", Since: at, Text: "munich is paused", Do: doHeld}}},
 		{
 			"the brake and the disk",
 			api.Status{Brake: "holds", Store: api.StoreStatus{Error: "no space"}},

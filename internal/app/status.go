@@ -104,7 +104,7 @@ func siteProblems(st *api.Status) (worst, middling, minor []string) {
 		}
 		for j := range s.Pools {
 			switch p := &s.Pools[j]; {
-			case p.Serves == "empty" || p.Serves == "last_resort":
+			case p.Held || p.Serves == "empty" || p.Serves == "last_resort":
 				worst = append(worst, p.Explain)
 			case p.Serves != "own" || p.Paused != nil:
 				middling = append(middling, p.Explain)

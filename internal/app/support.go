@@ -14,7 +14,7 @@ import (
 func (a *App) Support(ctx context.Context) []support.Part {
 	parts := []support.Part{
 		support.Program(time.Now(), a.started),
-		support.JSON("status.json", a.Status),
+		support.JSON("status.json", a.api.Whole().Status),
 		support.JSON("events.json", func(ctx context.Context) ([]sites.Event, error) {
 			return a.Events(ctx, api.EventQuery{Limit: api.MaxLimit})
 		}),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -40,7 +41,7 @@ func (g *ledger) newest() (id uint64) {
 // nothingIsWrong looks, when nothing is wrong any more, whether the controller says so.
 func (w *world) nothingIsWrong() {
 	a := w.life.app
-	st, err := a.Status(context.Background())
+	st, err := api.NewHandler(api.Deps{Reader: a, Publisher: a}).Whole().Status(context.Background())
 	if err != nil {
 		w.fault("the status cannot be had: %v", err)
 		return
