@@ -16,7 +16,8 @@ func (a *App) Support(ctx context.Context) []support.Part {
 		support.Program(time.Now(), a.started),
 		support.JSON("status.json", a.api.Whole().Status),
 		support.JSON("events.json", func(ctx context.Context) ([]sites.Event, error) {
-			return a.Events(ctx, api.EventQuery{Limit: api.MaxLimit})
+			list, err := a.Events(ctx, api.EventQuery{Limit: api.MaxLimit})
+			return append([]sites.Event{}, list...), err // none is an empty list
 		}),
 		support.JSON("targets.json", a.Targets),
 		support.JSON("alerts.json", a.Alerts),
