@@ -31,7 +31,7 @@ type ledger struct {
 	disabled map[string]bool
 	drilled  map[string]time.Duration
 	events   map[uint64]sites.Event   // acknowledged by the store
-	at       map[uint64]time.Duration // when they were, by the run's time
+	at       map[uint64]time.Duration // when they happened, by the run's time
 	off      []between                // when the controller did not run
 	last     uint64
 	outAt    map[string]time.Duration // when a node was last taken out
@@ -167,7 +167,7 @@ func (g *ledger) committed(b store.Batch) {
 		if old, ok := g.events[e.ID]; ok && (old.Kind != e.Kind || old.Text != e.Text) {
 			g.w.fault("S1: event %d was stored as %s and then as %s", e.ID, old.Kind, e.Kind)
 		}
-		if _, ok := g.at[e.ID]; !ok {
+		if _, ok := g.at[e.ID]; !ok { // it came while the controller ended
 			g.at[e.ID] = g.w.since()
 		}
 		g.events[e.ID] = e
@@ -277,6 +277,7 @@ func (g *ledger) enters(site int, addr netip.Addr) {
 // event holds what is said against the evidence.
 func (g *ledger) event(e *sites.Event, now sites.Instant) {
 	g.w.say("event %d %s %s: %s", e.ID, e.Kind, e.Subject(), e.Text)
+	g.at[e.ID] = g.w.since()
 	if g.quiet && e.Kind != sites.InstanceConflictEnded { // which comes an hour later
 		g.w.fault("P5: nothing happens, and it says %s %s: %s", e.Kind, e.Subject(), e.Text)
 	}
