@@ -3,6 +3,7 @@ package dnsserver
 import (
 	"encoding/binary"
 	"maps"
+	"net/netip"
 	"sync/atomic"
 
 	"github.com/miekg/dns"
@@ -30,6 +31,7 @@ type transfer struct {
 	// diffs are sent in place of the zone; nil for the whole of it.
 	diffs []*diff
 
+	to     netip.Addr
 	head   []byte // header and question, as all messages have them
 	signer *signer
 	fixed  int // octets for the signature
@@ -106,6 +108,7 @@ func (t *transfer) capture(since uint32, incremental bool) bool {
 // prepare makes what the messages begin with, and their signature.
 func (t *transfer) prepare(w *worker) {
 	q := &w.q
+	t.to = w.from
 	t.head = append(make([]byte, 0, q.end), q.msg[:q.end]...)
 	clear(t.head[2:headerLen])
 	t.head[2] = flagQR | flagAA | q.msg[2]&flagRD
@@ -141,6 +144,9 @@ func (t *transfer) send(buf []byte, write func(msg []byte) error) (records int, 
 	soa := t.zone.soaAt(t.serial)
 	if m.add(soa) && t.content(m) && m.add(soa) {
 		m.flush()
+	}
+	if m.err == nil {
+		t.server.notify.took(t.zone.wire, t.to, t.serial)
 	}
 	return m.total, m.err
 }
