@@ -33,8 +33,9 @@ type transfer struct {
 
 	to     netip.Addr
 	head   []byte // header and question, as all messages have them
+	opt    []byte // OPT record of the first message; nil for none
 	signer *signer
-	fixed  int // octets for the signature
+	fixed  int // octets for OPT record and signature
 }
 
 // transferAsked answers a question for a zone as a whole or for its changes.
@@ -116,6 +117,11 @@ func (t *transfer) prepare(w *worker) {
 	if w.signer != nil {
 		c := *w.signer
 		t.signer, t.fixed = &c, c.key.room()
+	}
+	if n := w.optSize(); n > 0 { // RFC 5936 section 2.2.5
+		t.opt = make([]byte, n)
+		w.putOPT(t.opt, 0)
+		t.fixed += n
 	}
 }
 
