@@ -149,7 +149,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	if err = a.metrics.Register(a.pushes); err != nil {
 		return state, fmt.Errorf("prepare the metrics: %w", err)
 	}
-	if a.names, err = newNames(cfg, state.Serials, a.judge, a.log); err != nil {
+	if a.names, err = newNames(cfg, &state, a.judge, a.log); err != nil {
 		return state, err
 	}
 	commit := a.store.Commit
