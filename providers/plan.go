@@ -42,8 +42,8 @@ type Policy struct {
 	// CreateOnly adds and does nothing else.
 	CreateOnly bool
 	// DeleteGuard is the share in percent of our RRsets there that may be
-	// removed at once with nothing in their place; up to two always may. 100
-	// guards nothing.
+	// removed at once with nothing in their place, in either address family; up to
+	// two always may. 100 guards nothing.
 	DeleteGuard int
 	// KeepDrift leaves RRsets alone that somebody has changed, until they are to
 	// hold something else.

@@ -137,12 +137,18 @@ func (p *planner) createOnly(c Change) Change {
 }
 
 // guard holds removals that are too many at once. What is to be empty for the
-// moment, and what shrinks, does not count.
+// moment, and what shrinks, be it by a whole address family, does not count.
 func (p *planner) guard() {
+	stays := map[string]bool{}
+	for _, r := range p.in.Desired {
+		stays[r.Name] = true
+	}
+	for _, name := range p.in.Emptied {
+		stays[name] = true
+	}
 	var gone []int
 	for i := range p.plan.Changes {
-		c := &p.plan.Changes[i]
-		if c.only() && len(p.sets[c.Key].desired) == 0 && !slices.Contains(p.in.Emptied, c.Name) {
+		if c := &p.plan.Changes[i]; c.only() && !stays[c.Name] {
 			gone = append(gone, i)
 		}
 	}

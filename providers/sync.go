@@ -131,8 +131,13 @@ func (r *Round) apply(ctx context.Context, out *Outcome) (changed, failed, err e
 	}
 	r.late(out.Last.Changes)
 	refused := 0
+	lacks := map[string]bool{} // names that have not got what takes the place of what leaves
 	for i := range out.Last.Changes {
 		c := &out.Last.Changes[i]
+		if c.only() && lacks[c.Name] {
+			out.Refused = append(out.Refused, Refusal{c.Key, fmt.Errorf("%s: %w", c.Key, errLast)})
+			continue
+		}
 		if r.Stale != nil && r.Stale() {
 			return changed, failed, ErrStale
 		}
@@ -143,7 +148,9 @@ func (r *Round) apply(ctx context.Context, out *Outcome) (changed, failed, err e
 			continue
 		}
 		err = fmt.Errorf("%s: %w", c.Key, err)
-		switch class, _ := ClassOf(err); class {
+		class, _ := ClassOf(err)
+		lacks[c.Name] = lacks[c.Name] || class == Changed || !c.answered()
+		switch class {
 		case Changed:
 			changed = err
 		case Permanent, Declined:

@@ -268,6 +268,7 @@ func (m *Machine) finish() Effects {
 		slices.SortStableFunc(list, func(a, b Event) int { return m.place(a.Site) - m.place(b.Site) })
 		m.fx.Events = append(m.fx.Events, list...)
 	}
+	m.number()
 	if len(m.fx.Events) > 0 {
 		m.fx.StoredGlobal = true
 	}

@@ -38,7 +38,6 @@ type World struct {
 	// Raise enters an event; it does not wait.
 	Raise func(sites.Event)
 	// Keep stores values soon, KeepNow returns when they last; nil removes one.
-	// Values are stored no earlier than the events that came before them.
 	Keep    func(map[string][]byte)
 	KeepNow func(context.Context, map[string][]byte) error
 	// Exists says whether a site or one of its nodes is configured.
@@ -88,7 +87,7 @@ type Engine struct {
 
 // New makes an engine with what an earlier one has stored. last is the event
 // that came last before this start: a book that is not there yet begins after
-// it.
+// it, and none is further.
 func New(cfg *Config, world World, stored map[string][]byte, last uint64) *Engine {
 	e := &Engine{
 		world: world, cfg: cfg, turns: make(chan struct{}, 1), boxes: make(map[string]*outbox),
@@ -201,8 +200,12 @@ func (e *Engine) enter(ctx context.Context, ev sites.Event, said map[string][]st
 	}
 	if ev.Kind == sites.AlertFailed && ev.Part != "" {
 		e.mu.Lock()
-		e.failed[ev.Part] = ev.ID
-		e.left[failedKey+ev.Part] = fmt.Appendf(nil, "%d", ev.ID)
+		if e.boxes[ev.Part] == nil {
+			e.forget(ev.Part, ev.ID)
+		} else {
+			e.failed[ev.Part] = ev.ID
+			e.left[failedKey+ev.Part] = fmt.Appendf(nil, "%d", ev.ID)
+		}
 		e.mu.Unlock()
 	}
 	subject := ev.Subject()

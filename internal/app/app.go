@@ -161,7 +161,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 		learn: a.learn, decided: a.metrics.Decided, alive: a.pulse.beat, pace: a.pulse.every,
 	}).ready()
 	a.keeper = &keeper{
-		commit: commit, stored: a.hub.stored, serials: a.names.serials, loop: a.loop, log: a.log, failing: report.Alarming(),
+		commit: commit, stored: a.hub.stored, serials: a.names.serials, loop: a.loop, replaced: func() { a.keepConfig(a.cfg.Load()) }, log: a.log, failing: report.Alarming(),
 		values: newValues(state.Values),
 	}
 	for name := range state.Sites {
@@ -182,10 +182,10 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 		return state, err
 	}
 	a.keeper.start()
-	if a.pushing, err = a.newPushing(cfg); err != nil {
+	if a.pushing, err = a.newPushing(cfg, saved.Global.LastEvent); err != nil {
 		return state, errors.Join(err, within(storeWithin, a.keeper.writer.Close))
 	}
-	a.alerts = a.newAlerts(a.alertsOf(cfg), state.LastEvent)
+	a.alerts = a.newAlerts(a.alertsOf(cfg), saved.Global.LastEvent)
 	return state, nil
 }
 

@@ -19,6 +19,9 @@ type keeper struct {
 	commit  func(store.Batch) error
 	stored  func([]sites.Event) // is told of the events that are safe
 	serials func() map[string]uint32
+	// replaced is told that another file is in the store's place, without what is
+	// kept there by others.
+	replaced func()
 	// loop takes what is to be told of the store.
 	loop *loop
 	log  *slog.Logger
@@ -78,6 +81,7 @@ func (k *keeper) status(st store.Status) {
 	}
 	if _, ok := errors.AsType[*store.ReplacedError](st.Err); ok {
 		k.loop.post(func() { k.everything(k.loop.engine.Machine()) })
+		k.replaced()
 	}
 }
 

@@ -76,7 +76,7 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	if err != nil {
 		return api.ReloadReport{}, a.reject(ctx, err)
 	}
-	listener, err := a.web.Prepare(cfg.HTTP)
+	listener, err := a.prepareWeb(cfg)
 	if err != nil {
 		names.discard()
 		return api.ReloadReport{}, a.reject(ctx, err)
@@ -85,7 +85,7 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	targets, err := a.pushing.publisher.Prepare(list)
 	if err != nil {
 		names.discard()
-		listener.Discard()
+		listener.discard()
 		return api.ReloadReport{}, a.reject(ctx, err)
 	}
 	desired := retargeting{newPushed(cfg), targets}
@@ -95,12 +95,11 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	room := a.room(cfg)
 	if err := a.loop.do(ctx, func() { a.swap(cfg, names, desired, room, report.Text) }); err != nil {
 		names.discard()
-		listener.Discard()
+		listener.discard()
 		return api.ReloadReport{}, fmt.Errorf("put the configuration in place: %w", err)
 	}
 	report.Warnings = append(report.Warnings, a.pushing.waiting()...)
-	listener.Commit()
-	a.web.fail(nil)
+	a.web.use(listener)
 	a.status.set(a.opt.ConfigPath, cfg, nil)
 	a.keepConfig(cfg)
 	return report, nil

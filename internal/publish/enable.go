@@ -49,6 +49,7 @@ func (m *member) enable() <-chan struct{} {
 	m.kept.Disabled = nil
 	m.st.retry = time.Time{}
 	m.kicked, m.free, m.ordered = true, true, m.p.holds(m.site)
+	m.orders++
 	return m.turned
 }
 
@@ -94,7 +95,7 @@ func (m *member) caughtUp(ctx context.Context, turned <-chan struct{}) (wait str
 			return fmt.Sprintf("%s is enabled and being caught up with; that takes longer than this command waits. \"dnsteer target show %s\" says how it goes.", m.title(), m.name), nil
 		}
 		m.mu.Lock()
-		err, current := m.st.err, m.st.done == m.version
+		err, current := m.st.err, m.st.done == m.version && !m.kicked // the round may have begun before
 		turned = m.turned
 		m.mu.Unlock()
 		switch {

@@ -73,6 +73,12 @@ func (p *Publisher) Disable(ctx context.Context, name string, o Order) error {
 		m.mu.Unlock()
 		m.eye.forget()
 		err := p.deps.Store.SetNow(ctx, m.key, data)
+		if old := m.before(); old != nil {
+			select {
+			case <-old.done:
+			case <-ctx.Done():
+			}
+		}
 		if m.take(ctx) {
 			m.give()
 		}
