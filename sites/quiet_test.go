@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // stir has each site looked at with the next result, whatever that is.
@@ -40,7 +42,7 @@ func TestQuietResultsChangeNothing(t *testing.T) {
 			stir(a.m)
 			stir(b.m)
 			if !reflect.DeepEqual(x.saved(a.m), x.saved(b.m)) || x.key(a) != x.key(b) {
-				t.Fatalf("seed %d: looked at with each result it becomes something else", seed)
+				t.Fatalf("seed %d: looked at with each result it becomes something else (-looked at +not):\n%s", seed, cmp.Diff(x.saved(a.m), x.saved(b.m)))
 			}
 		}
 	}
