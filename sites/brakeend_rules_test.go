@@ -179,8 +179,10 @@ func TestA10End(t *testing.T) {
 func TestA10EndIsTold(t *testing.T) {
 	tests := []struct{ name, in, want, reply string }{
 		{"by itself", "5m up berlin/a\n5m up berlin/b\n6m tick", "The brake is off: fewer nodes fail now.", ""},
-		{"released", "5m release berlin say", "The brake is off: released by ann.",
-			"The brake is released: nodes that do not answer are taken out once their sites' resolvers prove the line."},
+		{
+			"released", "5m release berlin say", "The brake is off: released by ann.",
+			"The brake is released: nodes that do not answer are taken out once their sites' resolvers prove the line.",
+		},
 		{"switched off", "5m reload 0", "The brake is off: it is switched off.", ""},
 	}
 	for _, tt := range tests {

@@ -89,7 +89,7 @@ func (w *twins) step(in Input) string {
 	}
 	w.next, w.asked = min(a.Next, b.Next), append(w.asked, a.Probe...)
 	if x, y := w.seen(w.eager, &a), w.seen(w.lazy, &b); !reflect.DeepEqual(x, y) {
-		return cmp.Diff(x, y, cmp.Comparer(func(x, y netip.Addr) bool { return x == y }))
+		return cmp.Diff(x, y, plainly())
 	}
 	return ""
 }
@@ -98,7 +98,7 @@ func (w *twins) step(in Input) string {
 type outside struct {
 	Events  []Event
 	Probe   []Subject
-	Answers []Answer
+	Answers []string
 	Saved   Saved
 }
 
@@ -106,7 +106,8 @@ func (w *twins) seen(m *Machine, fx *Effects) outside {
 	o := outside{Events: append([]Event(nil), fx.Events...), Probe: append([]Subject(nil), fx.Probe...), Saved: (&space{cfg: w.cfg}).saved(m)}
 	for i := range w.cfg.Sites {
 		for j := range w.cfg.Sites[i].Pools {
-			o.Answers = append(o.Answers, m.Answer(PoolID{Site: i, Pool: j}))
+			a := m.Answer(PoolID{Site: i, Pool: j})
+			o.Answers = append(o.Answers, fmt.Sprintf("%s %v %v %s %v", a, a.IPv4, a.IPv6, a.Horizon, a.Nodes))
 		}
 	}
 	return o
