@@ -100,7 +100,9 @@ func (m *Machine) touch(p *pool) {
 }
 
 // decideSite decides the pools of one site; sites that depend on it are decided
-// after it, again if need be. at is its place among the changed sites.
+// after it, again if need be: also one that is being decided itself, for sites stand
+// in for each other in circles. at is how far the changed sites have come. It ends,
+// for whoever gets nodes of its own to answer with keeps them in this Step.
 func (m *Machine) decideSite(s *site, at int) {
 	own := false
 	m.waive(s)
@@ -115,10 +117,8 @@ func (m *Machine) decideSite(s *site, at int) {
 		return
 	}
 	for _, d := range s.dependents {
-		if i := slices.Index(m.dirtySites, d); i < 0 {
-			m.dirty(d)
-		} else if i < at {
-			m.decideSite(d, i)
+		if i := slices.Index(m.dirtySites, d); i >= 0 && i <= at {
+			m.decideSite(d, at)
 		} else {
 			m.dirty(d)
 		}
