@@ -40,6 +40,7 @@ type Machine struct {
 	nodeEvents []Event
 	poolEvents []Event
 	dirtySites []*site // in no order
+	redecided  int     // sites in this Step that were decided again
 	steps      uint64  // how many have been begun
 	calendar   calendar
 }
