@@ -193,7 +193,7 @@ func (g *ledger) turned(l *life, a *app.App, now sites.Instant, t engine.Turn) {
 			g.w.fault("event %d comes after %d", id, g.last)
 		}
 		g.last = id
-		g.event(&t.Events[i], now)
+		g.event(&t.Events[i], now, t.Reply != nil)
 	}
 	if t.Subjects || t.Reply != nil || len(t.Stored) > 0 || !l.ready {
 		for i, s := range g.w.plan.sites {
@@ -274,11 +274,13 @@ func (g *ledger) enters(site int, addr netip.Addr) {
 	}
 }
 
-// event holds what is said against the evidence.
-func (g *ledger) event(e *sites.Event, now sites.Instant) {
+// event holds what is said against the evidence. ordered: somebody has ordered
+// something in this turn.
+func (g *ledger) event(e *sites.Event, now sites.Instant, ordered bool) {
 	g.w.say("event %d %s %s: %s", e.ID, e.Kind, e.Subject(), e.Text)
 	g.at[e.ID] = g.w.since()
-	if g.quiet && e.Kind != sites.InstanceConflictEnded { // which comes an hour later
+	// The one comes an hour later, the other with the next try of a message.
+	if g.quiet && e.Kind != sites.InstanceConflictEnded && e.Kind != sites.AlertRecovered {
 		g.w.fault("P5: nothing happens, and it says %s %s: %s", e.Kind, e.Subject(), e.Text)
 	}
 	switch {
@@ -295,7 +297,9 @@ func (g *ledger) event(e *sites.Event, now sites.Instant) {
 	}
 	switch e.Kind {
 	case sites.ControllerIsolated:
-		g.isolated, g.ordered = true, map[string]bool{}
+		if g.isolated = true; !ordered { // else it is by the order that nothing can be seen
+			clear(g.ordered)
+		}
 	case sites.ControllerReconnected:
 		g.isolated = false
 	default:

@@ -107,10 +107,13 @@ func (p *people) tries(m *alert.Message) {
 }
 
 // forget is called when the controller ends while the disk fails: what was sent
-// could not be stored, and what comes after it may bear another ID.
+// could not be stored and is sent again, and what comes after it may bear another ID.
 func (p *people) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for id := range p.seen {
+		p.again[id]++
+	}
 	clear(p.tried)
 	clear(p.first)
 }
