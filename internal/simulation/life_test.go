@@ -29,6 +29,8 @@ type life struct {
 	going  atomic.Bool // it is being stopped
 	read   atomic.Uint64
 	ready  bool
+	// expired: the first turn has ended an order.
+	expired bool
 }
 
 // dead says that it was killed: nothing that it still does reaches anything.
