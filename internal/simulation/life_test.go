@@ -154,7 +154,7 @@ func (w *world) targets(l *life) func(*publish.Target) {
 		d := w.places[t.Site[1]-'a'].device
 		t.Traits = providers.Traits{Marks: d.marks, TTL: true, Disable: true}
 		t.Servers = []publish.Server{{
-			Name: t.Servers[0].Name, Config: "a device",
+			Name: t.Servers[0].Name, Config: t.Servers[0].Config,
 			Connect: func() (providers.Provider, error) { return &session{d, l}, nil },
 		}}
 	}

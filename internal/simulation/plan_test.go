@@ -206,9 +206,12 @@ const host = "app.example.lan"
 type variant int
 
 const (
-	usual  variant = iota
-	bigger         // the first site has a node more, and grace is longer
-	wrong          // it is not valid
+	usual      variant = iota
+	bigger             // the first site has a node more, and grace is longer
+	wrong              // it is not valid
+	retargeted         // the targets take another password, so each begins anew
+	untargeted         // they have left
+	variants
 )
 
 // extra is the number of the node that the bigger configuration has more.
@@ -235,7 +238,7 @@ func (p *plan) yaml(v variant) string {
 		if s.emergency && len(p.sites) > 1 {
 			fmt.Fprintf(&b, "    emergency_site: %s\n", siteName((i+1)%len(p.sites)))
 		}
-		if s.target {
+		if s.target && v != untargeted {
 			fmt.Fprintf(&b, "    targets: [builtin, t%d]\n", i)
 		}
 		b.WriteString("    nodes:\n")
@@ -251,10 +254,13 @@ func (p *plan) yaml(v variant) string {
 		b.WriteString("    nodez: []\n")
 	}
 	fmt.Fprintf(&b, "services:\n  - {hosts: [%s]}\n", host)
-	targets := ""
+	targets, password := "", "secret"
+	if v == retargeted {
+		password = "another"
+	}
 	for i := range p.sites {
-		if p.sites[i].target {
-			targets += fmt.Sprintf("  - {name: t%d, type: routeros, address: \"10.%d.0.1:8728\", username: dnsteer, password: secret, plain: true}\n", i, i+1)
+		if p.sites[i].target && v != untargeted {
+			targets += fmt.Sprintf("  - {name: t%d, type: routeros, address: \"10.%d.0.1:8728\", username: dnsteer, password: %s, plain: true}\n", i, i+1, password)
 		}
 	}
 	if targets != "" {
