@@ -33,6 +33,7 @@ type ledger struct {
 	events   map[uint64]sites.Event   // acknowledged by the store
 	at       map[uint64]time.Duration // when they happened, by the run's time
 	off      []between                // when the controller did not run
+	deaf     []between                // when nobody was to be told of anything
 	last     uint64
 	outAt    map[string]time.Duration // when a node was last taken out
 	isolated bool                     // the controller says so

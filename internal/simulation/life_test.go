@@ -195,6 +195,7 @@ func (w *world) reload(v variant) {
 		}
 	default:
 		w.variant = v
+		w.ledger.heard(v != unheard)
 	}
 	w.say("configuration %d", v)
 }

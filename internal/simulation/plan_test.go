@@ -211,6 +211,7 @@ const (
 	wrong              // it is not valid
 	retargeted         // the targets take another password, so each begins anew
 	untargeted         // they have left
+	unheard            // nobody is to be told of anything
 	variants
 )
 
@@ -228,7 +229,10 @@ func (p *plan) yaml(v variant) string {
 	b.WriteString("  zones: [{name: example.lan, ns: [ns1.example.lan], hostmaster: admin@example.lan, records: [\"ns1 300 IN A 127.0.0.1\"]}]\n")
 	fmt.Fprintf(&b, "defaults:\n  threshold: %s\n  grace: %s\n  probe_interval: %s\n  probe_timeout: %s\n  site_threshold: %s\n  probes: [{type: tcp, port: 443}]\n",
 		p.threshold, grace, p.interval, p.timeout, p.siteThreshold)
-	b.WriteString("alerts:\n  webhooks: [{name: ops, url: \"https://ops.example.com/\"}]\n  routes: [{to: [ops]}]\n  wait: 30s\nsites:\n")
+	if v != unheard {
+		b.WriteString("alerts:\n  webhooks: [{name: ops, url: \"https://ops.example.com/\"}]\n  routes: [{to: [ops]}]\n  wait: 30s\n")
+	}
+	b.WriteString("sites:\n")
 	for i := range p.sites {
 		s := &p.sites[i]
 		fmt.Fprintf(&b, "  - name: %s\n    resolver: \"10.%d.0.1\"\n    clients: [10.%d.0.0/16]\n", siteName(i), i+1, i+1)
