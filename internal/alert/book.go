@@ -138,12 +138,14 @@ func (b *Book) Load(data []byte, now time.Time) error {
 func (b *Book) Encode() ([]byte, error) { return json.Marshal(b.saved) }
 
 // Take enters an event, with what the machine says of its subject. An event that
-// was taken in before changes nothing.
+// was taken in before changes nothing. now, as everywhere in a book, is the wall clock
+// ([Book.Shift]).
 func (b *Book) Take(e sites.Event, explain []string, now time.Time) {
 	if e.ID <= b.Last {
 		return
 	}
 	b.Last = e.ID
+	e.Time = e.Time.Round(0) // what a monotonic clock says is not shifted
 	switch e.Kind {
 	case sites.FailoverMaintenance, sites.NodeDisabled, sites.NodeEnabled, sites.Paused, sites.Resumed:
 		b.planned[e.Site] = e.Time

@@ -1,0 +1,35 @@
+package alert
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A machine without a battery starts with the clock of its last stop, or of its
+// build, and sets it once the network is there: what waits then, what is told later
+// and each end would be held back for as long as the clock has jumped.
+func TestTheClockIsSetWhileItRuns(t *testing.T) {
+	for _, jump := range []time.Duration{365 * 24 * time.Hour, -365 * 24 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			well := &peer{}
+			w := newWorld()
+			_, stop := w.run(config(map[string]*peer{"well": well}))
+			out := w.happen("failover_outage berlin/a", 0)
+			time.Sleep(15 * time.Second)
+			w.happen("failover_outage berlin/b", 0)
+			w.set(jump)
+			w.happen("site_down hamburg", 0) // before anybody has noticed
+			time.Sleep(3 * time.Minute)
+			w.happen("failover_failback berlin/a", out)
+			time.Sleep(time.Minute)
+			stop()
+			want := []string{"firing Taken out of DNS: berlin/a", "firing Taken out of DNS: berlin/b", "firing hamburg cannot be seen", "resolved Taken out of DNS: berlin/a"}
+			if diff := cmp.Diff(want, well.subjects()); diff != "" {
+				t.Errorf("by %v (-want +got):\n%s", jump, diff)
+			}
+		})
+	}
+}
