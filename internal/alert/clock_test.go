@@ -33,3 +33,29 @@ func TestTheClockIsSetWhileItRuns(t *testing.T) {
 		})
 	}
 }
+
+// What was wrong when the channels were taken out of the configuration, and has ended
+// meanwhile, would keep quiet for ever what it explains, once they are back.
+func TestChannelsAreTakenOutForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		well := &peer{}
+		w := newWorld()
+		cfg := config(map[string]*peer{"well": well})
+		e, stop := w.run(cfg)
+		down := w.happen("site_down berlin", 0)
+		time.Sleep(10 * time.Minute)
+		e.Reload(&Config{Instance: "hq"})
+		time.Sleep(time.Minute)
+		w.happen("site_up berlin", down)
+		time.Sleep(time.Hour)
+		e.Reload(cfg)
+		time.Sleep(time.Minute)
+		w.happen("failover_outage berlin/a", 0)
+		time.Sleep(24 * time.Hour)
+		stop()
+		want := []string{"firing berlin cannot be seen", "resolved berlin cannot be seen", "firing Taken out of DNS: berlin/a", "reminder Taken out of DNS: berlin/a"}
+		if diff := cmp.Diff(want, well.subjects()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}

@@ -197,7 +197,7 @@ func (e *Engine) enter(ctx context.Context, ev sites.Event, said map[string][]st
 	}
 	now := time.Now()
 	if !e.active {
-		e.book.Last = ev.ID
+		e.book.Take(ev, nil, e.look()) // nobody is told; what lasts is known once somebody is
 		return
 	}
 	if ev.Kind == sites.AlertFailed && ev.Part != "" {
