@@ -59,3 +59,23 @@ func TestChannelsAreTakenOutForAWhile(t *testing.T) {
 		}
 	})
 }
+
+// What waits to be told when a channel is renamed, or put in another's place, would
+// reach nobody.
+func TestAChannelIsReplacedWhileSomethingWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		before, after, other := &peer{}, &peer{}, &peer{}
+		w := newWorld()
+		e, stop := w.run(config(map[string]*peer{"before": before, "other": other}))
+		w.happen("site_down berlin", 0)
+		time.Sleep(time.Minute)
+		e.Reload(config(map[string]*peer{"after": after, "other": other}))
+		time.Sleep(10 * time.Minute)
+		stop()
+		for name, p := range map[string]*peer{"after": after, "other": other} {
+			if diff := cmp.Diff([]string{"firing berlin cannot be seen"}, p.subjects()); diff != "" {
+				t.Errorf("by %s (-want +got):\n%s", name, diff)
+			}
+		}
+	})
+}
