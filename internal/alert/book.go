@@ -77,8 +77,9 @@ type incident struct {
 type member struct {
 	told
 	EndTold bool `json:"end_told,omitempty"`
-	// News: it goes on in another way than was told.
-	News bool `json:"news,omitempty"`
+	// News: it goes on in another way than was told; Worse: and that is worse.
+	News  bool `json:"news,omitempty"`
+	Worse bool `json:"worse,omitempty"`
 }
 
 // over says whether nothing more is to come of a member.

@@ -102,7 +102,7 @@ func (b *Book) worsen(earlier, t *told, now time.Time) {
 				continue
 			}
 			since := m.Event.Time
-			m.told, m.News = *t, true
+			m.told, m.News, m.Worse = *t, true, true
 			m.Event.Time = since
 			c.Due = earliest(c.Due, now.Add(b.group))
 			// It goes on in its thread for the channels that have it.
