@@ -104,7 +104,7 @@ func (s *Server) Prepare(cfg *config.HTTP) (*Change, error) {
 		if there {
 			continue
 		}
-		ln, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", addr.String())
+		ln, err := (&net.ListenConfig{}).Listen(context.Background(), network(addr), addr.String())
 		if err != nil {
 			c.Discard()
 			return nil, fmt.Errorf("http.listen: %w", explained(addr, err))
@@ -112,6 +112,15 @@ func (s *Server) Prepare(cfg *config.HTTP) (*Change, error) {
 		c.fresh[addr] = ln
 	}
 	return c, nil
+}
+
+// network is that of the address's family alone: whoever writes 0.0.0.0 serves no
+// IPv6, as with the DNS server.
+func network(addr netip.AddrPort) string {
+	if addr.Addr().Is4() {
+		return "tcp4"
+	}
+	return "tcp6"
 }
 
 // Discard closes what was opened.
