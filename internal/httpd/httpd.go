@@ -32,6 +32,7 @@ const (
 	answerTime     = time.Minute
 	idleTime       = time.Minute
 	maxHeader      = 16 << 10
+	maxBody        = 1 << 20
 	// maxConns bounds the connections of one address, maxPerSource those of one
 	// client.
 	maxConns     = 256
