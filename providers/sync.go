@@ -214,7 +214,9 @@ func (r *Round) adopted(l Listing) (list []Entry) {
 }
 
 // trim takes out of the journal what is neither there nor desired any more. What
-// is desired stays: a target that has lost its records may get them back.
+// is desired stays: a target that has lost its records may get them back. A journal that
+// cannot be stored without it just now has it until the next round: the target is as it
+// should be none the less.
 func (r *Round) trim(ctx context.Context, out *Outcome) error {
 	if r.Traits.Marks || r.Keep == nil || r.DryRun {
 		return nil
@@ -232,11 +234,9 @@ func (r *Round) trim(ctx context.Context, out *Outcome) error {
 	if len(owned) == was {
 		return nil
 	}
-	list := sorted(owned)
-	if err := r.Keep(ctx, list); err != nil {
-		return fmt.Errorf("store what is ours at the target: %w", err)
+	if list := sorted(owned); r.Keep(ctx, list) == nil {
+		out.Owned = list
 	}
-	out.Owned = list
 	return nil
 }
 
