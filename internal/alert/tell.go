@@ -41,12 +41,20 @@ func (b *Book) Due(now time.Time) (out []Outgoing, next time.Time) {
 	return out, next
 }
 
+// worse says whether anything of it has become critical since it was told.
+func (c *incident) worse() bool {
+	for _, m := range c.Members {
+		if m.Worse {
+			return true
+		}
+	}
+	return false
+}
+
 // follow gives what is to be said of an incident that was told.
 func (b *Book) follow(c *incident, now time.Time) []Outgoing {
 	var fresh, open []told
-	worse := false
 	for _, m := range c.Members {
-		worse = worse || m.Worse
 		switch {
 		case m.News, m.ended() && !m.EndTold:
 			fresh = append(fresh, m.told)
@@ -62,7 +70,7 @@ func (b *Book) follow(c *incident, now time.Time) []Outgoing {
 	case dueNow && len(fresh) > 0 && !whole(fresh, open):
 		c.Due = time.Time{} // of a node that is reached and still out, nothing is said
 	case dueNow && len(fresh) > 0:
-		if at := c.LastSent.Add(partly); at.After(now) && !worse {
+		if at := c.LastSent.Add(partly); at.After(now) && !c.worse() {
 			c.Due = at
 			return nil
 		}
