@@ -214,7 +214,9 @@ func (r *Round) adopted(l Listing) (list []Entry) {
 }
 
 // trim takes out of the journal what is neither there nor desired any more. What
-// is desired stays: a target that has lost its records may get them back.
+// is desired stays: a target that has lost its records may get them back. A journal that
+// cannot be stored without it just now has it until the next round: the target is as it
+// should be none the less.
 func (r *Round) trim(ctx context.Context, out *Outcome) error {
 	if r.Traits.Marks || r.Keep == nil || r.DryRun {
 		return nil
@@ -232,8 +234,7 @@ func (r *Round) trim(ctx context.Context, out *Outcome) error {
 	if len(owned) == was {
 		return nil
 	}
-	list := sorted(owned)
-	if r.Keep(ctx, list) == nil { // what stands there too long is left out next time
+	if list := sorted(owned); r.Keep(ctx, list) == nil {
 		out.Owned = list
 	}
 	return nil

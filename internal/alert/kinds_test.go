@@ -96,6 +96,16 @@ func TestTargets(t *testing.T) {
 			"mail: resolved 1: router does not take the records that it should hold",
 			"phone: resolved 1: Clients still get the old answer: router does not take the new one",
 		}},
+		{"it becomes worse soon", []Route{loud, calm}, func(d *desk) {
+			id := d.push(sites.PublishFailed, sites.Warning, 0)
+			d.pass(3 * time.Minute)
+			d.push(sites.PublishFailed, sites.Critical, id)
+			d.pass(11 * time.Second)
+		}, []string{
+			"mail: firing 1: router does not take the records that it should hold",
+			"mail: update 1: Clients still get the old answer: router does not take the new one",
+			"phone: firing 1: Clients still get the old answer: router does not take the new one",
+		}},
 		{"a site that cannot be seen explains it", nil, func(d *desk) {
 			d.happen("site_down berlin", 0)
 			d.push(sites.PublishFailed, sites.Critical, 0)

@@ -44,7 +44,9 @@ func (b *Book) Due(now time.Time) (out []Outgoing, next time.Time) {
 // follow gives what is to be said of an incident that was told.
 func (b *Book) follow(c *incident, now time.Time) []Outgoing {
 	var fresh, open []told
+	worse := false
 	for _, m := range c.Members {
+		worse = worse || m.Worse
 		switch {
 		case m.News, m.ended() && !m.EndTold:
 			fresh = append(fresh, m.told)
@@ -60,7 +62,7 @@ func (b *Book) follow(c *incident, now time.Time) []Outgoing {
 	case dueNow && len(fresh) > 0 && !whole(fresh, open):
 		c.Due = time.Time{} // of a node that is reached and still out, nothing is said
 	case dueNow && len(fresh) > 0:
-		if at := c.LastSent.Add(partly); at.After(now) {
+		if at := c.LastSent.Add(partly); at.After(now) && !worse {
 			c.Due = at
 			return nil
 		}
@@ -121,7 +123,7 @@ func (b *Book) say(c *incident, m Message, now time.Time) []Outgoing {
 	m.Lasted = max(0, int64(m.Time.Sub(m.Since)/time.Second))
 	c.LastSent, c.Due = now, time.Time{}
 	for _, x := range c.Members {
-		x.EndTold, x.News = x.ended(), false
+		x.EndTold, x.News, x.Worse = x.ended(), false, false
 	}
 	return []Outgoing{{To: c.To, Fallback: c.Fallback, Message: m}}
 }

@@ -28,7 +28,7 @@ type names struct {
 
 	mu     sync.Mutex
 	server *dnsserver.Server // nil if there is none
-	stored map[string]uint32 // the serials of zones that are not served
+	stored map[string]uint32 // the serials of zones that are not served, and older ones of others
 	kept   keptKeys          // of the zones that are served
 	stop   context.CancelFunc
 	// serving has every server that has not ended yet, those that a reload has
@@ -225,6 +225,7 @@ func (r *renaming) commit(m *sites.Machine) {
 	case r.change != nil:
 		n.mu.Lock()
 		n.kept = r.kept
+		maps.Copy(n.stored, n.server.Serials()) // of zones that leave, and come back to another server
 		n.mu.Unlock()
 		r.change.Commit()
 	case r.fresh != nil:

@@ -81,6 +81,7 @@ func (g *guard) wrap(next http.Handler) http.Handler {
 		s := g.state.Load()
 		c := g.caller(s, r)
 		headers(w.Header())
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		if !s.known(r.Host) {
 			refuse(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("this server is not known as %q: ask for it by its address, or name it in http.hosts", clip(r.Host)))
 			return

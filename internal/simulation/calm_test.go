@@ -16,10 +16,10 @@ import (
 // time.
 func (w *world) calm(chance uint64) {
 	w.heal()
-	w.endHolds()
 	if w.variant != usual {
 		w.reload(usual)
 	}
+	w.endHolds()
 	time.Sleep(w.plan.restTime() - 5*w.plan.interval)
 	w.quiet(5 * w.plan.interval)
 	w.look("after the faults")

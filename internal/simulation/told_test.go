@@ -60,7 +60,10 @@ type between struct{ from, to time.Duration }
 // told afterwards too. The caller holds mu.
 func (g *ledger) couldTell(e *sites.Event, now time.Duration) bool {
 	from, to := g.at[e.ID], g.over(e.ID, now)
-	not := slices.Clone(g.off)
+	if slices.ContainsFunc(g.deaf, func(b between) bool { return b.from <= from && from <= b.to }) {
+		return false // what began then is not told of later
+	}
+	not := slices.Concat(g.off, g.deaf)
 	if e.Kind != sites.PoolOutageStarted {
 		for id, x := range g.events {
 			switch x.Kind {
@@ -84,6 +87,20 @@ func (g *ledger) couldTell(e *sites.Event, now time.Duration) bool {
 		from = max(from, b.to)
 	}
 	return to-from >= tellTime
+}
+
+// heard is told after a reload whether people are to be told of anything.
+func (g *ledger) heard(now bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := len(g.deaf)
+	switch was := n == 0 || g.deaf[n-1].to < 1000*time.Hour; {
+	case was && !now:
+		g.deaf = append(g.deaf, between{g.w.since(), 1000 * time.Hour})
+		g.w.people.forget() // what waits is dropped
+	case !was && now:
+		g.deaf[n-1].to = g.w.since()
+	}
 }
 
 // over is when what began with an event was over or went on as another; now if it

@@ -2,6 +2,7 @@ package rfc2136
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -61,6 +62,10 @@ func (p *Provider) List(ctx context.Context, names []string) (providers.Listing,
 	if ctx.Err() != nil {
 		return providers.Listing{}, context.Cause(ctx)
 	}
+	p.hidden = make(map[string]string, len(out.Shadows))
+	for _, s := range out.Shadows {
+		p.hidden[s.Name] = s.Text
+	}
 	return out, nil
 }
 
@@ -71,6 +76,15 @@ func (p *Provider) holds(name string) bool {
 
 // listName gives what the zone has of one name.
 func (p *Provider) listName(ctx context.Context, name string, wild *wildcards) (providers.Listing, error) {
+	out, err := p.lookAt(ctx, name, wild)
+	if errors.Is(err, errCut) {
+		text := fmt.Sprintf("%s is delegated to other servers by the zone %s: remove the delegation, or publish the name there", name, p.cfg.Zone)
+		return providers.Listing{Shadows: []providers.Shadow{{Name: name, Text: text}}}, nil
+	}
+	return out, err
+}
+
+func (p *Provider) lookAt(ctx context.Context, name string, wild *wildcards) (providers.Listing, error) {
 	var (
 		out  providers.Listing
 		ours map[netip.Addr]bool
@@ -212,12 +226,21 @@ func (p *Provider) query(ctx context.Context, name string, qtype uint16) (*dns.M
 	switch {
 	case in.Rcode != dns.RcodeSuccess && in.Rcode != dns.RcodeNameError:
 		return nil, p.refused(in)
-	case !in.Authoritative && slices.ContainsFunc(in.Ns, func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeNS }):
-		return nil, &providers.Error{Class: providers.Permanent, Err: fmt.Errorf("%s is delegated to other servers by the zone %s on %s", strings.TrimSuffix(name, "."), p.cfg.Zone, p.cfg.Server)}
+	case !in.Authoritative && len(in.Answer) == 0 && slices.ContainsFunc(in.Ns, func(rr dns.RR) bool { return p.below(rr, name) }):
+		return nil, errCut
 	case !in.Authoritative:
 		return nil, &providers.Error{Class: providers.Permanent, Err: fmt.Errorf("the server %s does not answer for the zone %s with authority: the target must be its primary, not a resolver", p.cfg.Server, p.cfg.Zone)}
 	}
 	return in, nil
+}
+
+// errCut: a name has been delegated to other servers.
+var errCut = errors.New("the name is delegated")
+
+// below says whether a record delegates a name from the zone.
+func (p *Provider) below(rr dns.RR, name string) bool {
+	owner := dns.CanonicalName(rr.Header().Name)
+	return rr.Header().Rrtype == dns.TypeNS && owner != p.zone && dns.IsSubDomain(p.zone, owner) && dns.IsSubDomain(owner, name)
 }
 
 // ask sends a question over UDP, and over TCP where that does not do.
