@@ -149,12 +149,13 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	if err = a.metrics.Register(a.pushes); err != nil {
 		return state, fmt.Errorf("prepare the metrics: %w", err)
 	}
-	if a.names, err = newNames(cfg, state.Serials, a.judge, a.log); err != nil {
-		return state, err
-	}
 	commit := a.store.Commit
 	if a.opt.disk != nil {
 		commit = func(b store.Batch) error { return a.opt.disk(b, a.store.Commit) }
+	}
+	a.markLost(cfg, state.Values[kindKeys], commit)
+	if a.names, err = newNames(cfg, state.Serials, a.judge, a.log); err != nil {
+		return state, err
 	}
 	a.loop = (&loop{
 		now: a.instant, start: a.probe, publish: a.publish, tell: a.tell,
