@@ -102,7 +102,7 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	report.Warnings = append(report.Warnings, a.pushing.waiting()...)
 	a.web.use(listener)
 	a.status.set(a.opt.ConfigPath, cfg, nil)
-	a.keepConfig(cfg)
+	a.keepConfig()
 	return report, nil
 }
 
