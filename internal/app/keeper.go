@@ -37,6 +37,9 @@ type keeper struct {
 	// failed and rejected are the events of their kinds that nothing has
 	// resolved yet; 0 for none.
 	failed, rejected uint64
+	// keys are DS records by zone that are stored with the next turn: together with the
+	// event that tells of them.
+	keys map[string][]byte
 	// expiring is the one about the certificate of the HTTP listener; the zero event
 	// for none.
 	expiring sites.Event
@@ -148,11 +151,16 @@ func (k *keeper) record(m *sites.Machine, now sites.Instant, fx sites.Effects) {
 			b.Serials, k.last = serials, serials
 		}
 	}
-	if b.Sites == nil && b.Global == nil && len(b.Events) == 0 && b.Serials == nil {
+	if b.Sites == nil && b.Global == nil && len(b.Events) == 0 && b.Serials == nil && k.keys == nil {
 		return
 	}
 	if !now.Suspect {
 		b.Wall = now.Wall
+	}
+	if k.keys != nil {
+		k.values.queue(b, kindKeys, k.keys)
+		k.keys = nil
+		return
 	}
 	k.writer.Queue(b)
 }
