@@ -41,16 +41,6 @@ func (b *Book) Due(now time.Time) (out []Outgoing, next time.Time) {
 	return out, next
 }
 
-// worse says whether anything of it has become critical since it was told.
-func (c *incident) worse() bool {
-	for _, m := range c.Members {
-		if m.Worse {
-			return true
-		}
-	}
-	return false
-}
-
 // follow gives what is to be said of an incident that was told.
 func (b *Book) follow(c *incident, now time.Time) []Outgoing {
 	var fresh, open []told
@@ -70,7 +60,7 @@ func (b *Book) follow(c *incident, now time.Time) []Outgoing {
 	case dueNow && len(fresh) > 0 && !whole(fresh, open):
 		c.Due = time.Time{} // of a node that is reached and still out, nothing is said
 	case dueNow && len(fresh) > 0:
-		if at := c.LastSent.Add(partly); at.After(now) && !c.worse() {
+		if at := c.quiet(); at.After(now) {
 			c.Due = at
 			return nil
 		}
@@ -89,6 +79,14 @@ func (b *Book) follow(c *incident, now time.Time) []Outgoing {
 		return b.say(c, m, now)
 	}
 	return nil
+}
+
+// quiet is until when news of an incident wait.
+func (c *incident) quiet() time.Time {
+	if slices.ContainsFunc(c.Members, func(m *member) bool { return m.Worse }) {
+		return time.Time{}
+	}
+	return c.LastSent.Add(partly)
 }
 
 // whole says whether something is over altogether, or has news: not if another
