@@ -80,6 +80,9 @@ func (c *Circuit) Retry() {
 	}
 }
 
+// Do makes a call that is none of a [Provider]'s, if it may be made.
+func (c *Circuit) Do(ctx context.Context, call func() error) error { return c.do(ctx, call) }
+
 // do makes a call if it may be made.
 func (c *Circuit) do(ctx context.Context, call func() error) error {
 	c.mu.Lock()
