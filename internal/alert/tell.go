@@ -155,8 +155,8 @@ func (b *Book) groups() (map[string][]*waiting, []string) {
 
 // bigOnes lists the incidents that stand for others.
 func (b *Book) bigOnes() (list []*told) {
-	for _, id := range sortedKeys(b.Open) {
-		switch t := b.Open[id]; t.Event.Kind {
+	for _, t := range b.Open {
+		switch t.Event.Kind {
 		case sites.ControllerIsolated, sites.SiteDown, sites.MassFailure:
 			list = append(list, t)
 		default:
