@@ -42,8 +42,8 @@ type Policy struct {
 	// CreateOnly adds and does nothing else.
 	CreateOnly bool
 	// DeleteGuard is the share in percent of our RRsets there that may be
-	// removed at once with nothing in their place; up to two always may. 100
-	// guards nothing.
+	// removed at once with nothing in their place, in either address family; up to
+	// two always may. 100 guards nothing.
 	DeleteGuard int
 	// KeepDrift leaves RRsets alone that somebody has changed, until they are to
 	// hold something else.
@@ -126,7 +126,7 @@ type Drift struct {
 // Make plans what is to be done. It is a pure function: the same input in
 // another order gives the same plan.
 func Make(in Input) Plan {
-	p := planner{in: in, sets: map[Key]*rrset{}}
+	p := planner{in: in, sets: map[Key]*rrset{}, bare: map[Key]Change{}}
 	p.collect()
 	keys := make([]Key, 0, len(p.sets))
 	for k := range p.sets {
@@ -136,10 +136,11 @@ func Make(in Input) Plan {
 	for _, k := range keys {
 		p.rrset(p.sets[k])
 	}
+	p.needed()
 	p.plan.Lost = p.listed == 0 && p.before > 0
 	p.guard()
 	slices.SortStableFunc(p.plan.Changes, func(a, b Change) int {
-		return cmp.Compare(btoi(a.only()), btoi(b.only()))
+		return cmp.Or(cmp.Compare(btoi(a.only()), btoi(b.only())), a.Key.Compare(b.Key))
 	})
 	return p.plan
 }
@@ -175,6 +176,9 @@ type planner struct {
 	plan   Plan
 	listed int // RRsets of which something of ours is listed
 	before int // RRsets of which there was something before
+	// bare are the changes of RRsets that are held as a hand has left them, with nothing
+	// that is answered.
+	bare map[Key]Change
 }
 
 // collect sorts the input by RRset.

@@ -224,3 +224,25 @@ func TestPlanIsTheSameInAnyOrder(t *testing.T) {
 		}
 	})
 }
+
+// Where one address family of a site dies as the other comes back, clients would be
+// left with the dead addresses: what a name has of the other family stands in their
+// place, and no name has left.
+func TestTheGuardHoldsNoFailoverOfAFamily(t *testing.T) {
+	var v4, v6 []Record
+	var listed []Entry
+	for i := range 4 {
+		name := fmt.Sprintf("n%d.example.lan", i)
+		v4 = append(v4, Record{Name: name, Addr: netip.MustParseAddr("192.0.2.1")})
+		v6 = append(v6, Record{Name: name, Addr: netip.MustParseAddr("2001:db8::1")})
+		listed = append(listed, Entry{Record: v6[i], ID: name, Marked: true})
+	}
+	in := Input{Desired: v4, Listing: Listing{Entries: listed}, Traits: Traits{Marks: true}, Last: v6, Policy: Policy{DeleteGuard: 50}}
+	if p := Make(in); len(p.Held) > 0 || len(p.Changes) != 8 {
+		t.Errorf("held %+v, %d changes", p.Held, len(p.Changes))
+	}
+	in.Desired = v4[:1] // names that have left are still held
+	if p := Make(in); len(p.Held) != 3 || len(p.Changes) != 2 {
+		t.Errorf("held %+v, %d changes", p.Held, len(p.Changes))
+	}
+}

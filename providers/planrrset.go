@@ -22,6 +22,9 @@ func (p *planner) rrset(s *rrset) {
 	if drifted && (p.in.Policy.KeepDrift || slices.Contains(p.in.Leave, s.key)) && slices.EqualFunc(s.missing(), s.last, p.equal) {
 		if c := p.change(s); !c.Empty() {
 			p.hold(s.key, "drift", "somebody has changed it there, and that stands for the moment")
+			if !s.answered() && !c.only() {
+				p.bare[s.key] = c
+			}
 		}
 		return
 	}
@@ -69,6 +72,11 @@ func (s *rrset) missing() (list []Record) {
 		}
 	}
 	return list
+}
+
+// answered says whether clients get anything of the RRset.
+func (s *rrset) answered() bool {
+	return len(s.foreign) > 0 || slices.ContainsFunc(s.ours, func(e Entry) bool { return !e.Disabled })
 }
 
 func (s *rrset) wants(a netip.Addr) bool {
@@ -136,13 +144,38 @@ func (p *planner) createOnly(c Change) Change {
 	return only
 }
 
-// guard holds removals that are too many at once. What is to be empty for the
-// moment, and what shrinks, does not count.
-func (p *planner) guard() {
-	var gone []int
+// needed puts RRsets right of which a hand has left nothing, where all that their names
+// have beside is about to leave: no name is left without an address (P10).
+func (p *planner) needed() {
 	for i := range p.plan.Changes {
 		c := &p.plan.Changes[i]
-		if c.only() && len(p.sets[c.Key].desired) == 0 && !slices.Contains(p.in.Emptied, c.Name) {
+		if !c.only() {
+			continue
+		}
+		for k, change := range p.bare {
+			if k.Name != c.Name {
+				continue
+			}
+			p.plan.Held = slices.DeleteFunc(p.plan.Held, func(h Held) bool { return h.Key == k })
+			p.plan.Changes = append(p.plan.Changes, change)
+			delete(p.bare, k)
+		}
+	}
+}
+
+// guard holds removals that are too many at once. What is to be empty for the
+// moment, and what shrinks, be it by a whole address family, does not count.
+func (p *planner) guard() {
+	stays := map[string]bool{}
+	for _, r := range p.in.Desired {
+		stays[r.Name] = true
+	}
+	for _, name := range p.in.Emptied {
+		stays[name] = true
+	}
+	var gone []int
+	for i := range p.plan.Changes {
+		if c := &p.plan.Changes[i]; c.only() && !stays[c.Name] {
 			gone = append(gone, i)
 		}
 	}

@@ -2,6 +2,7 @@ package providers
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 )
 
@@ -16,10 +17,33 @@ type Refusal struct {
 	Err error
 }
 
-// late orders changes: those last that were refused before, the longest ago first.
+// errLast is why an RRset is left that would leave its name without an address.
+var errLast = errors.New("it is left, as what was to take its place was not taken")
+
+// answered says whether clients got something of the RRset before the change.
+func (c *Change) answered() bool {
+	return slices.ContainsFunc(c.Before, func(e Entry) bool { return !e.Disabled })
+}
+
+// late orders changes: those last that were refused before, the longest ago first. What
+// only removes stays behind what its name gets in the other family (P10).
 func (r *Round) late(changes []Change) {
+	gets := map[string]Key{}
+	for i := range changes {
+		if c := &changes[i]; !c.only() {
+			gets[c.Name] = c.Key
+		}
+	}
+	rank := func(c *Change) (late, behind int) {
+		if k, ok := gets[c.Name]; ok && c.only() {
+			return slices.Index(r.Late, k), 1
+		}
+		return slices.Index(r.Late, c.Key), 0
+	}
 	slices.SortStableFunc(changes, func(a, b Change) int {
-		return cmp.Compare(slices.Index(r.Late, a.Key), slices.Index(r.Late, b.Key))
+		lateA, behindA := rank(&a)
+		lateB, behindB := rank(&b)
+		return cmp.Or(cmp.Compare(lateA, lateB), cmp.Compare(behindA, behindB))
 	})
 }
 

@@ -131,8 +131,13 @@ func (r *Round) apply(ctx context.Context, out *Outcome) (changed, failed, err e
 	}
 	r.late(out.Last.Changes)
 	refused := 0
+	lacks := map[string]bool{} // names that have not got what takes the place of what leaves
 	for i := range out.Last.Changes {
 		c := &out.Last.Changes[i]
+		if c.only() && lacks[c.Name] {
+			out.Refused = append(out.Refused, Refusal{c.Key, fmt.Errorf("%s: %w", c.Key, errLast)})
+			continue
+		}
 		if r.Stale != nil && r.Stale() {
 			return changed, failed, ErrStale
 		}
@@ -143,7 +148,9 @@ func (r *Round) apply(ctx context.Context, out *Outcome) (changed, failed, err e
 			continue
 		}
 		err = fmt.Errorf("%s: %w", c.Key, err)
-		switch class, _ := ClassOf(err); class {
+		class, _ := ClassOf(err)
+		lacks[c.Name] = lacks[c.Name] || class == Changed || !c.answered()
+		switch class {
 		case Changed:
 			changed = err
 		case Permanent, Declined:
@@ -207,7 +214,9 @@ func (r *Round) adopted(l Listing) (list []Entry) {
 }
 
 // trim takes out of the journal what is neither there nor desired any more. What
-// is desired stays: a target that has lost its records may get them back.
+// is desired stays: a target that has lost its records may get them back. A journal that
+// cannot be stored without it just now has it until the next round: the target is as it
+// should be none the less.
 func (r *Round) trim(ctx context.Context, out *Outcome) error {
 	if r.Traits.Marks || r.Keep == nil || r.DryRun {
 		return nil
@@ -225,11 +234,9 @@ func (r *Round) trim(ctx context.Context, out *Outcome) error {
 	if len(owned) == was {
 		return nil
 	}
-	list := sorted(owned)
-	if err := r.Keep(ctx, list); err != nil {
-		return fmt.Errorf("store what is ours at the target: %w", err)
+	if list := sorted(owned); r.Keep(ctx, list) == nil {
+		out.Owned = list
 	}
-	out.Owned = list
 	return nil
 }
 

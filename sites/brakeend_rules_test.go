@@ -1,6 +1,9 @@
 package sites
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // What the brake holds must go on as soon as the failure is over or the operator
 // says so, and not because the controller was started anew.
@@ -167,6 +170,88 @@ func TestA10End(t *testing.T) {
 				failover_outage hamburg/b
 				pool_outage_started berlin
 				pool_outage_started hamburg`,
+		}, {
+			name: "a resolver that misses one question ends no brake",
+			cfg:  braked,
+			in: allFail + `2m see berlin, hamburg
+				2m events
+				2m down hamburg resolver 10.2.0.1
+				2m4s up hamburg resolver 10.2.0.1
+				3m see berlin, hamburg
+				3m events`,
+			want: `berlin=own 10.1.0.11, 10.1.0.12
+				hamburg=own 10.2.0.11
+				mass_failure
+				node_offline berlin/a
+				node_offline berlin/b
+				node_offline hamburg/a
+				node_offline hamburg/b
+				berlin=own 10.1.0.11, 10.1.0.12
+				hamburg=own 10.2.0.11`,
+		}, {
+			name: "nor what an operator has released: that holds until the share drops",
+			cfg:  several(braked, more(1, "c")),
+			in: allFail + `100s release
+				101s events
+				105s down hamburg resolver 10.2.0.1
+				109s up hamburg resolver 10.2.0.1
+				114s down hamburg/c
+				3m events`,
+			want: `mass_failure
+				node_offline berlin/a
+				node_offline berlin/b
+				node_offline hamburg/a
+				failover_outage hamburg/a
+				node_offline hamburg/b
+				failover_outage hamburg/b
+				failover_switch hamburg
+				mass_failure_ended
+				failover_outage berlin/a
+				failover_outage berlin/b
+				pool_outage_started berlin
+				node_offline hamburg/c
+				failover_outage hamburg/c
+				pool_outage_started hamburg`,
 		},
 	})
+}
+
+// Whoever is told that the brake is off must learn why, and the alert of the mass
+// failure must end by it.
+func TestA10EndIsTold(t *testing.T) {
+	tests := []struct{ name, in, want, reply string }{
+		{"by itself", "5m up berlin/a\n5m up berlin/b\n6m tick", "The brake is off: fewer nodes fail now.", ""},
+		{
+			"released", "5m release berlin say", "The brake is off: released by ann.",
+			"The brake is released: nodes that do not answer are taken out once their sites' resolvers prove the line.",
+		},
+		{"switched off", "5m reload 0", "The brake is off: it is switched off.", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDriver(t, usual(braked))
+			d.reloads = []func(*Config){func(c *Config) { c.Brake = Brake{} }}
+			d.play(allFail + tt.in)
+			var began uint64
+			var text string
+			for _, e := range d.all {
+				switch e.Kind {
+				case MassFailure:
+					began = e.ID
+				case MassFailureEnded:
+					text = e.Text
+					if e.Resolves != began {
+						t.Errorf("the end resolves event %d, want %d", e.Resolves, began)
+					}
+				default:
+				}
+			}
+			if text != tt.want {
+				t.Errorf("told %q, want %q", text, tt.want)
+			}
+			if said := strings.Join(d.seen, "; "); said != tt.reply {
+				t.Errorf("replied %q, want %q", said, tt.reply)
+			}
+		})
+	}
 }

@@ -134,6 +134,11 @@ func (d *driver) step(in Input) *Reply {
 }
 
 func (d *driver) take() {
+	for i, e := range d.fx.Events {
+		if i > 0 && e.ID != d.fx.Events[i-1].ID+1 || e.Resolves >= e.ID {
+			d.t.Errorf("%v: event %d (%s %s) ends %d and comes behind %d", d.now, e.ID, e.Kind, e.Subject(), e.Resolves, d.fx.Events[max(i-1, 0)].ID)
+		}
+	}
 	d.events = append(d.events, d.fx.Events...)
 	d.all = append(d.all, d.fx.Events...)
 	if d.fx.Subjects {

@@ -40,6 +40,7 @@ type Machine struct {
 	nodeEvents []Event
 	poolEvents []Event
 	dirtySites []*site // in no order
+	redecided  int     // sites in this Step that were decided again
 	steps      uint64  // how many have been begun
 	calendar   calendar
 }
@@ -148,7 +149,7 @@ func (m *Machine) restartClocks() {
 	for _, s := range m.sites {
 		s.quietFrom, s.asked = now, false
 		if s.Condition == SiteIsDown && s.Down == 0 {
-			s.sayAt = now
+			s.sayAt = now + s.cfg.Threshold
 		}
 		s.downAt, s.seenAt, s.answersFrom = now, now, now
 		for _, w := range s.witnesses {
@@ -206,8 +207,11 @@ func (m *Machine) result(res *Result) {
 		m.witness(to, res)
 	}
 	to.record.dim(res.Start, m.epoch)
-	if to.line != nil && to.twin != nil {
-		to.twin.dim(res.Start, m.epoch)
+	for _, l := range [...]*line{to.line, to.twin} {
+		if l != nil {
+			l.record.dim(res.Start, m.epoch)
+			l.truth.dim(res.Start, m.epoch) // what a drill hides
+		}
 	}
 	if to.record.stuck || dark || to.record.dark {
 		m.dirty(to.site)
@@ -240,6 +244,9 @@ func (m *Machine) witness(to *subject, res *Result) {
 		return
 	}
 	r.heard, r.check = res.Finish, res.Checks[0]
+	if r.check.Outcome == Unknown {
+		r.lack = r.check
+	}
 	if r.last != before || to.site.busy {
 		m.dirty(to.site)
 	}
@@ -268,6 +275,7 @@ func (m *Machine) finish() Effects {
 		slices.SortStableFunc(list, func(a, b Event) int { return m.place(a.Site) - m.place(b.Site) })
 		m.fx.Events = append(m.fx.Events, list...)
 	}
+	m.number()
 	if len(m.fx.Events) > 0 {
 		m.fx.StoredGlobal = true
 	}

@@ -19,6 +19,9 @@ type keeper struct {
 	commit  func(store.Batch) error
 	stored  func([]sites.Event) // is told of the events that are safe
 	serials func() map[string]uint32
+	// replaced is told that another file is in the store's place, without what is
+	// kept there by others.
+	replaced func()
 	// loop takes what is to be told of the store.
 	loop *loop
 	log  *slog.Logger
@@ -34,6 +37,9 @@ type keeper struct {
 	// failed and rejected are the events of their kinds that nothing has
 	// resolved yet; 0 for none.
 	failed, rejected uint64
+	// keys are DS records by zone that are stored with the next turn: together with the
+	// event that tells of them.
+	keys map[string][]byte
 	// expiring is the one about the certificate of the HTTP listener; the zero event
 	// for none.
 	expiring sites.Event
@@ -80,6 +86,7 @@ func (k *keeper) status(st store.Status) {
 	}
 	if _, ok := errors.AsType[*store.ReplacedError](st.Err); ok {
 		k.loop.post(func() { k.everything(k.loop.engine.Machine()) })
+		k.replaced()
 	}
 }
 
@@ -144,11 +151,16 @@ func (k *keeper) record(m *sites.Machine, now sites.Instant, fx sites.Effects) {
 			b.Serials, k.last = serials, serials
 		}
 	}
-	if b.Sites == nil && b.Global == nil && len(b.Events) == 0 && b.Serials == nil {
+	if b.Sites == nil && b.Global == nil && len(b.Events) == 0 && b.Serials == nil && k.keys == nil {
 		return
 	}
 	if !now.Suspect {
 		b.Wall = now.Wall
+	}
+	if k.keys != nil {
+		k.values.queue(b, kindKeys, k.keys)
+		k.keys = nil
+		return
 	}
 	k.writer.Queue(b)
 }

@@ -107,14 +107,12 @@ func writtenState(path string) string {
 // maxConfig bounds what is read of a file that is no configuration.
 const maxConfig = 1 << 20
 
-// keepConfig has the configuration stored as the last good one.
-func (a *App) keepConfig(cfg *config.Config) {
-	for {
-		select {
-		case a.kept <- cfg:
-			return
-		case <-a.kept: // an older one
-		}
+// keepConfig has the configuration in place stored as the last good one. It waits for
+// nothing.
+func (a *App) keepConfig() {
+	select {
+	case a.keep <- struct{}{}:
+	default:
 	}
 }
 
@@ -122,28 +120,30 @@ func (a *App) keepConfig(cfg *config.Config) {
 // take.
 const keepRetry = 30 * time.Second
 
-// keepConfigs stores configurations, each until the store has taken it.
+// keepConfigs stores the configuration whenever that is asked for, until the store has
+// taken it. It is the one that is in place at that moment, whoever has asked.
 func (a *App) keepConfigs(ctx context.Context) {
-	var cfg *config.Config
+	due := false
 	tick := time.NewTicker(keepRetry)
 	defer tick.Stop()
 	for {
 		select {
-		case cfg = <-a.kept:
+		case <-a.keep:
+			due = true
 		case <-tick.C:
 		case <-ctx.Done():
 			select {
-			case cfg = <-a.kept:
+			case <-a.keep:
+				due = true
 			default:
 			}
 		}
-		if cfg != nil {
-			err := a.store.PutConfig(store.Config{When: time.Now(), Files: []store.ConfigFile{{Name: "bundle", Data: cfg.Raw}}})
+		if due {
+			err := a.store.PutConfig(store.Config{When: time.Now(), Files: []store.ConfigFile{{Name: "bundle", Data: a.cfg.Load().Raw}}})
 			if err != nil {
 				a.log.Warn("keep the configuration for a start with a bad one", "error", err)
-			} else {
-				cfg = nil
 			}
+			due = err != nil
 		}
 		if ctx.Err() != nil {
 			return
@@ -176,7 +176,7 @@ func (a *App) settle(found start) {
 		}
 	})
 	if found.loadErr == nil {
-		a.keepConfig(a.cfg.Load())
+		a.keepConfig()
 	}
 }
 

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,10 +175,6 @@ func (l *loop) turn(in engine.Input) *sites.Reply {
 
 func (l *loop) follow(now sites.Instant, t engine.Turn) {
 	m := l.engine.Machine()
-	// The rules order the events of a moment for people, by sites. Who follows them, or
-	// stores them, goes on behind the highest ID: what came later with a lower one would
-	// be lost.
-	slices.SortFunc(t.Events, func(a, b sites.Event) int { return cmp.Compare(a.ID, b.ID) })
 	if t.Blind && l.blind != nil {
 		l.blind()
 	}

@@ -356,35 +356,3 @@ func TestPulse(t *testing.T) {
 		}
 	})
 }
-
-// If this fails, people are not told of an outage: who follows the events goes on
-// behind the highest number, and passes over what comes after it with a lower one.
-func TestEventsComeInTheOrderOfTheirNumbers(t *testing.T) {
-	var told, stored []uint64
-	l := &loop{
-		engine:  engine.New(sites.Instant{}, loopConfig(), sites.Saved{}, 1),
-		publish: func(*sites.Machine, []sites.PoolID) {},
-		tell: func(list []sites.Event) {
-			for i := range list {
-				told = append(told, list[i].ID)
-			}
-		},
-		record: func(_ *sites.Machine, _ sites.Instant, fx sites.Effects) {
-			for i := range fx.Events {
-				stored = append(stored, fx.Events[i].ID)
-			}
-		},
-	}
-	// A node of the first site is back, since the one of the second that stood in for
-	// it has failed.
-	l.follow(sites.Instant{}, engine.Turn{Effects: sites.Effects{Events: []sites.Event{
-		{ID: 7, Kind: sites.FailoverFailback, Site: "berlin"},
-		{ID: 5, Kind: sites.NodeOffline, Site: "hamburg"},
-		{ID: 6, Kind: sites.FailoverOutage, Site: "hamburg"},
-		{ID: 8, Kind: sites.FailoverSwitch, Site: "berlin"},
-	}}})
-	want := []uint64{5, 6, 7, 8}
-	if d := cmp.Diff([][]uint64{want, want}, [][]uint64{told, stored}); d != "" {
-		t.Errorf("told, and stored (-want +got):\n%s", d)
-	}
-}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/engine"
 	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -76,7 +77,7 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	if err != nil {
 		return api.ReloadReport{}, a.reject(ctx, err)
 	}
-	listener, err := a.web.Prepare(cfg.HTTP)
+	listener, err := a.prepareWeb(cfg)
 	if err != nil {
 		names.discard()
 		return api.ReloadReport{}, a.reject(ctx, err)
@@ -85,7 +86,7 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	targets, err := a.pushing.publisher.Prepare(list)
 	if err != nil {
 		names.discard()
-		listener.Discard()
+		listener.discard()
 		return api.ReloadReport{}, a.reject(ctx, err)
 	}
 	desired := retargeting{newPushed(cfg), targets}
@@ -95,14 +96,13 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	room := a.room(cfg)
 	if err := a.loop.do(ctx, func() { a.swap(cfg, names, desired, room, report.Text) }); err != nil {
 		names.discard()
-		listener.Discard()
+		listener.discard()
 		return api.ReloadReport{}, fmt.Errorf("put the configuration in place: %w", err)
 	}
 	report.Warnings = append(report.Warnings, a.pushing.waiting()...)
-	listener.Commit()
-	a.web.fail(nil)
+	a.web.use(listener)
 	a.status.set(a.opt.ConfigPath, cfg, nil)
-	a.keepConfig(cfg)
+	a.keepConfig()
 	return report, nil
 }
 
@@ -188,9 +188,7 @@ func (a *App) swap(cfg *config.Config, names *renaming, targets retargeting, roo
 	a.alerts.Reload(a.alertsOf(cfg))
 	a.track()
 	a.loop.happened(sites.Event{Kind: sites.ConfigReloaded, Resolves: a.keeper.rejected, Text: text})
-	for _, e := range noteKeys(a.names.kept, a.keeper.values, cfg.KeyFolder()) {
-		a.loop.happened(e)
-	}
+	a.loop.turn(engine.Input{Events: a.noteKeys(cfg)})
 	a.judgeCertificate()
 }
 

@@ -29,7 +29,7 @@ func (a *App) serve(ctx context.Context, found start) error {
 	stop := func() error { return a.stop(die, decide) }
 	// The stored answers, or for a first start those of the configuration, are
 	// in place before the first query.
-	events := append(found.events(), noteKeys(a.names.kept, a.keeper.values, a.cfg.Load().KeyFolder())...)
+	events := append(found.events(), a.noteKeys(a.cfg.Load())...)
 	runs := a.loop.first(engine.Input{Events: events})
 	a.pushing.desired.all(a.loop.engine.Machine())
 	a.loop.publish(a.loop.engine.Machine(), everyPool(a.names.sites))

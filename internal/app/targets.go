@@ -37,12 +37,12 @@ func (s targetStore) SetNow(ctx context.Context, key string, value []byte) error
 }
 
 // newPushing makes the targets of a configuration. Nothing is sent before a site
-// is settled.
-func (a *App) newPushing(cfg *config.Config) (*pushing, error) {
+// is settled. last is the last event before this start.
+func (a *App) newPushing(cfg *config.Config, last uint64) (*pushing, error) {
 	ask, jitter := a.opt.stand.asked()
 	p := &pushing{
 		publisher: publish.New(publish.Deps{
-			Store: targetStore{a.keeper.values}, Ask: ask, Log: a.log, Meter: a.pushes, Jitter: jitter,
+			Store: targetStore{a.keeper.values}, Last: last, Ask: ask, Log: a.log, Meter: a.pushes, Jitter: jitter,
 			Tell: func(event func() (sites.Event, bool)) {
 				a.loop.post(func() {
 					if e, ok := event(); ok {

@@ -56,6 +56,12 @@ func (a *App) prepareAPI(values map[store.Kind]map[string][]byte) error {
 	return nil
 }
 
+// measured is what the metrics are read from ([metrics.Source]).
+type measured struct{ *App }
+
+// Status gives the status as people have it, with the targets.
+func (m measured) Status(ctx context.Context) (api.Status, error) { return m.api.Whole().Status(ctx) }
+
 // DNS gives the counts of the DNS server ([metrics.Source]).
 func (a *App) DNS() (stats dnsserver.Stats, ok bool) {
 	if s := a.names.get(); s != nil {
@@ -109,6 +115,36 @@ func (a *App) listenWeb() error {
 	}
 	a.web.fail(err)
 	return err
+}
+
+// relisten is another configuration of the listener, ready to be put in place.
+type relisten struct {
+	change *httpd.Change // nil where waits says why there is none yet
+	waits  error
+}
+
+// prepareWeb readies the listener of a configuration. Addresses that the one in place
+// waits for are waited for still: they keep nothing else back that has changed.
+func (a *App) prepareWeb(cfg *config.Config) (relisten, error) {
+	change, err := a.web.Prepare(cfg.HTTP)
+	if was := a.cfg.Load().HTTP; err != nil && a.web.failure() != nil && was != nil && slices.Equal(was.Listen, cfg.HTTP.Listen) {
+		return relisten{waits: err}, nil
+	}
+	return relisten{change: change}, err
+}
+
+func (r relisten) discard() {
+	if r.change != nil {
+		r.change.Discard()
+	}
+}
+
+// use puts it in place.
+func (w *webServer) use(r relisten) {
+	if r.change != nil {
+		r.change.Commit()
+	}
+	w.fail(r.waits)
 }
 
 // webStatus tells of the listener; nil where none is configured.

@@ -226,6 +226,19 @@ func TestWebPortIsTaken(t *testing.T) {
 	if st, err := r.Status(t.Context()); err != nil || !slices.ContainsFunc(st.Problems, func(p string) bool { return strings.Contains(p, "is taken by") }) {
 		t.Errorf("the status: %q, %v", st.Problems, err)
 	}
+	// What else is changed is taken; another address that cannot be had is not.
+	port := "http: {listen: '" + taken.Addr().String() + "'}\n"
+	w.write(w.config("ttl: 10s", "ttl: 11s") + port)
+	r.until("a change of the configuration is in place", func() bool { return r.cfg.Load().Sites.Services[0].TTL == 11*time.Second })
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	w.write(w.config("ttl: 10s", "ttl: 12s") + strings.Replace(port, taken.Addr().String(), other.Addr().String(), 1))
+	r.await("config_rejected")
+	w.write(w.config("ttl: 10s", "ttl: 11s") + port)
+	r.await("config_reloaded")
 	taken.Close()
 	r.until("it is served once the port is free", func() bool { return len(r.Missing(t.Context())) == 0 })
 	if res, text, _ := r.ask("GET", "/api/v1/status", ""); res.StatusCode != http.StatusOK {

@@ -2,7 +2,9 @@ package publish
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/dnsteer/dnsteer/providers"
 )
@@ -55,13 +57,28 @@ func (p *Publisher) Prepare(list []Target) (*Change, error) {
 // stopped and begin anew, once what they were about has ended. It waits for
 // nothing.
 func (c *Change) Commit() {
+	keys := c.swap()
+	for _, key := range slices.Sorted(maps.Keys(c.old)) {
+		if !keys[key] {
+			c.old[key].depart()
+		}
+	}
+	c.p.orphaned(func(key string) bool { return keys[key] || c.old[key] != nil })
+}
+
+// swap puts it in place, and gives the keys of its members.
+func (c *Change) swap() (keys map[string]bool) {
 	p := c.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for _, m := range c.fresh {
+		m.succeed()
+	}
 	stay := map[*member]bool{}
+	keys = map[string]bool{}
 	for _, t := range c.targets {
 		for _, m := range t.members {
-			stay[m] = true
+			stay[m], keys[m.key] = true, true
 			m.configure(&t.Target)
 		}
 	}
@@ -76,6 +93,7 @@ func (c *Change) Commit() {
 			p.all.Go(func() { m.run(p.life) })
 		}
 	}
+	return keys
 }
 
 // member gives the member of a server: the one in place if it stays.
@@ -115,6 +133,17 @@ func (c *Change) circuit(s *Server) *providers.Circuit {
 		c.circuits[login] = providers.NewCircuit(providers.CircuitTries)
 	}
 	return c.circuits[login]
+}
+
+// Circuit gives that of the credentials of a server that is configured, by its Login, for
+// calls beside those of the publisher.
+func (p *Publisher) Circuit(login any) *providers.Circuit {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.circuits[login]; login != nil && c != nil {
+		return c
+	}
+	return providers.NewCircuit(providers.CircuitTries)
 }
 
 // Left names the servers that a configuration has no more: what we own there

@@ -20,15 +20,16 @@ func (p *Publisher) Enable(ctx context.Context, name string) (later string, err 
 	ctx, cancel := context.WithTimeout(ctx, enableWithin)
 	defer cancel()
 	turned := map[*member]<-chan struct{}{}
-	err = p.each(name, func(m *member) error {
+	// An order that could not be stored is in force all the same.
+	unstored := p.each(name, func(m *member) error {
 		turned[m] = m.enable()
 		return p.deps.Store.SetNow(ctx, m.key, m.stored())
 	})
-	if err != nil {
-		return "", err
-	}
 	for m := range turned {
 		p.retry(m.circuit)
+	}
+	if unstored != nil {
+		return "", unstored
 	}
 	var waits []string
 	err = p.each(name, func(m *member) error {
@@ -49,6 +50,7 @@ func (m *member) enable() <-chan struct{} {
 	m.kept.Disabled = nil
 	m.st.retry = time.Time{}
 	m.kicked, m.free, m.ordered = true, true, m.p.holds(m.site)
+	m.orders++
 	return m.turned
 }
 
@@ -94,7 +96,7 @@ func (m *member) caughtUp(ctx context.Context, turned <-chan struct{}) (wait str
 			return fmt.Sprintf("%s is enabled and being caught up with; that takes longer than this command waits. \"dnsteer target show %s\" says how it goes.", m.title(), m.name), nil
 		}
 		m.mu.Lock()
-		err, current := m.st.err, m.st.done == m.version
+		err, current := m.st.err, m.st.done == m.version && !m.kicked // the round may have begun before
 		turned = m.turned
 		m.mu.Unlock()
 		switch {

@@ -227,6 +227,10 @@ func (e *eye) run(ctx context.Context, servers []netip.AddrPort, sets []set) {
 	told := false
 	var last string
 	for turn := 0; ; turn++ {
+		if sets = e.wanted(sets); len(sets) == 0 {
+			e.m.solved(slotVisible, sites.PublishVisible, fmt.Sprintf("What was pushed to %s and could not be seen is not wanted there any more.", e.m.title()))
+			return
+		}
 		s := sets[0]
 		seen, what := e.ask(ctx, servers[turn%len(servers)], s)
 		if ctx.Err() != nil {
@@ -256,6 +260,16 @@ func (e *eye) run(ctx context.Context, servers []netip.AddrPort, sets []set) {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// wanted leaves out the sets that have left since they are looked for.
+func (e *eye) wanted(sets []set) []set {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.DeleteFunc(sets, func(s set) bool {
+		_, stays := e.sees[s.key]
+		return !stays
+	})
 }
 
 func (e *eye) finished(took time.Duration) {

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robfig/cron/v3"
-
 	"github.com/dnsteer/dnsteer/providers"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -174,6 +172,7 @@ type shelf struct {
 	soon, stored map[string][]byte
 	fail         error
 	flushed      int
+	last         uint64 // event
 }
 
 func newShelf() *shelf { return &shelf{soon: map[string][]byte{}, stored: map[string][]byte{}} }
@@ -218,9 +217,17 @@ type world struct {
 // newWorld makes a world with what an earlier one has stored.
 func newWorld(t *testing.T, d *device, s *shelf) *world {
 	t.Helper()
+	w := newWorldWithout(t, d, s)
+	w.use(func(*Target) {})
+	return w
+}
+
+// newWorldWithout makes one without a configuration.
+func newWorldWithout(t *testing.T, d *device, s *shelf) *world {
+	t.Helper()
 	w := &world{t: t, d: d, s: s}
 	w.p = New(Deps{
-		Store: s, Log: slog.New(slog.DiscardHandler), Jitter: func() float64 { return 1 },
+		Store: s, Last: s.last, Log: slog.New(slog.DiscardHandler), Jitter: func() float64 { return 1 },
 		Tell: func(f func() (sites.Event, bool)) {
 			e, ok := f()
 			if !ok {
@@ -229,6 +236,7 @@ func newWorld(t *testing.T, d *device, s *shelf) *world {
 			w.mu.Lock()
 			e.ID = uint64(len(w.events) + 1)
 			w.events = append(w.events, e)
+			w.s.last = max(w.s.last, e.ID)
 			w.mu.Unlock()
 			w.p.Note([]sites.Event{e})
 		},
@@ -247,19 +255,7 @@ func newWorld(t *testing.T, d *device, s *shelf) *world {
 		Name: "router", Site: "berlin", Kind: "model", Traits: providers.Traits{Marks: d.marks, Disable: true},
 		DeleteGuard: 50, Reconcile: every5, Resolvers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.53:53")},
 	}
-	w.use(func(*Target) {})
 	return w
-}
-
-// every5 is the default of reconcile.
-var every5 = mustCron("*/5 * * * *")
-
-func mustCron(s string) sites.Schedule {
-	c, err := cron.ParseStandard(s)
-	if err != nil {
-		panic(err)
-	}
-	return c
 }
 
 func (w *world) use(f func(*Target)) {

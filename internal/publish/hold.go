@@ -82,7 +82,10 @@ func (m *member) order() (held, known bool) {
 	defer m.mu.Unlock()
 	defer m.rouse()
 	held = m.p.holds(m.site)
-	m.ordered = m.ordered || held
+	if held {
+		m.ordered = true
+		m.orders++
+	}
 	return held && m.kept.Disabled == nil && !m.target.DryRun, m.known
 }
 

@@ -19,7 +19,7 @@ type member struct {
 	server                *Server
 	circuit               *providers.Circuit // of its credentials; the provider is behind it
 	provider              providers.Provider
-	old                   *member // the one that it takes the place of
+	old                   *member // the one that it takes the place of; nil once that has ended
 	wake                  chan struct{}
 	done                  chan struct{}
 	busy                  chan struct{} // holds one while the provider is in use
@@ -29,6 +29,7 @@ type member struct {
 	mu     sync.Mutex
 	target Target // without servers
 	kept   kept
+	heir   *member // what is kept is that one's now
 	// desired is what it is to hold; version counts the changes of it. Nothing
 	// is sent before it is known.
 	desired Desired
@@ -36,8 +37,11 @@ type member struct {
 	version uint64
 	// kicked asks for a comparison, free lets removals go that the guard holds.
 	kicked, free bool
-	// ordered: an operator's order lets it go though its site is held.
+	// ordered: an operator's order lets it go though its site is held. orders counts
+	// those orders and the ones that set free: only a round that began after the last
+	// of them ends what they let go.
 	ordered   bool
+	orders    uint64
 	stopped   bool
 	cancel    context.CancelFunc // of the round under way
 	st        standing
@@ -200,14 +204,52 @@ func (m *member) run(life context.Context) {
 	}
 }
 
-// inherit takes over from the member that this one takes the place of.
+// succeed has operators' orders be for this one from now on, though the one that it
+// takes the place of has not ended yet.
+func (m *member) succeed() {
+	if m.old == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.old.mu.Lock()
+	defer m.old.mu.Unlock()
+	m.kept = m.old.kept.clone()
+}
+
+// inherit takes over from the member that this one takes the place of, but for what
+// was ordered of this one meanwhile.
 func (m *member) inherit() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.old.mu.Lock()
 	defer m.old.mu.Unlock()
-	m.kept = m.old.kept
-	m.old = nil
+	ordered := m.kept.Disabled
+	m.kept = m.old.kept.clone()
+	m.kept.Disabled = ordered
+	m.old.heir, m.old = m, nil
+	m.p.deps.Store.Set(m.key, m.encode())
+}
+
+// before gives the member that this one takes the place of and that has not ended yet;
+// nil for none.
+func (m *member) before() *member {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.old
+}
+
+// present gives the member that has what is kept: m, or the one that took its place.
+func (m *member) present() *member {
+	for {
+		m.mu.Lock()
+		heir := m.heir
+		m.mu.Unlock()
+		if heir == nil {
+			return m
+		}
+		m = heir
+	}
 }
 
 // close ends the session. A provider that hangs is left behind.

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"net/netip"
 
+	"github.com/robfig/cron/v3"
+
 	"github.com/dnsteer/dnsteer/providers"
+	"github.com/dnsteer/dnsteer/sites"
 )
 
 var (
@@ -25,3 +28,14 @@ func names(pairs ...any) Desired {
 }
 
 var errDown = errors.New("connection refused")
+
+// every5 is the default of reconcile.
+var every5 = mustCron("*/5 * * * *")
+
+func mustCron(s string) sites.Schedule {
+	c, err := cron.ParseStandard(s)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}

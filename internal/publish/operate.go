@@ -73,6 +73,12 @@ func (p *Publisher) Disable(ctx context.Context, name string, o Order) error {
 		m.mu.Unlock()
 		m.eye.forget()
 		err := p.deps.Store.SetNow(ctx, m.key, data)
+		if old := m.before(); old != nil {
+			select {
+			case <-old.done:
+			case <-ctx.Done():
+			}
+		}
 		if m.take(ctx) {
 			m.give()
 		}
@@ -130,6 +136,9 @@ func (m *member) adopt(ctx context.Context, host string, do bool) ([]providers.E
 	if disabled {
 		return found, fmt.Errorf("%s is disabled, so nothing is sent to it: enable it first", m.title())
 	}
+	if err := m.onlyLooked(); err != nil {
+		return found, err
+	}
 	return found, m.special(ctx, func(r *providers.Round) { r.Adopt = adopt })
 }
 
@@ -137,6 +146,9 @@ func (m *member) adopt(ctx context.Context, host string, do bool) ([]providers.E
 // filled again otherwise. Where do is false it only says what.
 func (p *Publisher) Purge(ctx context.Context, name string, o Order, do bool) (found []providers.Entry, err error) {
 	if do {
+		if err := p.each(name, (*member).onlyLooked); err != nil {
+			return nil, err
+		}
 		if err := p.Disable(ctx, name, o); err != nil {
 			return nil, err
 		}
@@ -165,6 +177,14 @@ func (p *Publisher) Purge(ctx context.Context, name string, o Order, do bool) (f
 		})
 	})
 	return found, err
+}
+
+// onlyLooked refuses what would write to a target that is only looked at.
+func (m *member) onlyLooked() error {
+	if m.settings().DryRun {
+		return fmt.Errorf("%s has dry_run set, so nothing is sent to it: take that out of the configuration first", m.title())
+	}
+	return nil
 }
 
 // special makes a round of another kind, with what it leads to.

@@ -37,6 +37,8 @@ type Store interface {
 // context.
 type Deps struct {
 	Store Store
+	// Last is the last event that was stored before this start.
+	Last uint64
 	// Tell enters an event. It is made when its turn comes; ok false enters
 	// none.
 	Tell func(event func() (e sites.Event, ok bool))

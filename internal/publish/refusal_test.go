@@ -179,3 +179,34 @@ func TestManyRecordsAreRefused(t *testing.T) {
 		w.holds("h99", a2)
 	})
 }
+
+// A name whose answer goes from one address family to the other would have no address
+// at a target that does not take the new one, or takes it late (P10).
+func TestARefusedFamilyLeavesTheOther(t *testing.T) {
+	six := netip.MustParseAddr("2001:db8::1")
+	for _, class := range []providers.Class{providers.Permanent, providers.Declined, providers.Changed} {
+		bubble(t, true, func(w *world) {
+			w.p.Want("router", names("app", six))
+			sleep(time.Minute)
+			var empty bool
+			w.d.hand(func() {
+				w.d.written = func() { empty = empty || len(w.d.entries) == 0 }
+				w.d.refuse = func(c providers.Change) error {
+					if c.Family == sites.IPv6 {
+						return nil
+					}
+					return &providers.Error{Class: class, Err: errors.New("no space left")}
+				}
+			})
+			w.p.Want("router", names("app", a1))
+			sleep(time.Hour)
+			w.holds("app", six)
+			w.d.hand(func() { w.d.refuse = nil })
+			sleep(time.Hour)
+			w.holds("app", a1)
+			if empty {
+				t.Error("there was a moment without an address")
+			}
+		})
+	}
+}

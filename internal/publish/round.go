@@ -13,6 +13,12 @@ import (
 	"github.com/dnsteer/dnsteer/sites"
 )
 
+// aim is what a round was made for: what is newer than that, it knows nothing of.
+type aim struct {
+	version, orders uint64
+	desired         Desired
+}
+
 // round makes one round.
 func (m *member) round(life context.Context) {
 	ctx, cancel := context.WithCancel(life)
@@ -29,9 +35,8 @@ func (m *member) round(life context.Context) {
 	}
 	m.cancel = cancel
 	m.kicked = false
-	version, free := m.version, m.free
-	desired := m.desired
-	r := m.make(free)
+	goal := aim{m.version, m.orders, m.desired}
+	r := m.make(m.free)
 	m.mu.Unlock()
 	start := time.Now()
 	out, err := m.sync(ctx, r)
@@ -50,7 +55,7 @@ func (m *member) round(life context.Context) {
 		result = Held
 	}
 	m.p.deps.Meter.Synced(m.name, m.server.Name, result, time.Since(start))
-	m.ended(ctx, version, desired, &out, err)
+	m.ended(ctx, &goal, &out, err)
 	m.mu.Lock()
 	close(m.turned)
 	m.turned = make(chan struct{})
@@ -127,7 +132,7 @@ func (m *member) contain(f func() error) (err error) {
 }
 
 // ended takes in how a round has ended.
-func (m *member) ended(ctx context.Context, version uint64, desired Desired, out *providers.Outcome, err error) {
+func (m *member) ended(ctx context.Context, goal *aim, out *providers.Outcome, err error) {
 	now := time.Now()
 	m.mu.Lock()
 	first := m.st.compared.IsZero()
@@ -149,7 +154,7 @@ func (m *member) ended(ctx context.Context, version uint64, desired Desired, out
 	case errors.Is(err, providers.ErrStale) || err != nil && aborted:
 		return
 	case err != nil:
-		m.failed(now, desired, out, soon, err)
+		m.failed(now, goal.desired, out, soon, err)
 		if !partly(out) {
 			return
 		}
@@ -158,7 +163,10 @@ func (m *member) ended(ctx context.Context, version uint64, desired Desired, out
 		m.mu.Unlock()
 	default:
 		m.mu.Lock()
-		m.st.compared, m.st.done, m.free, m.ordered = now, version, false, false
+		m.st.compared, m.st.done = now, goal.version
+		if m.orders == goal.orders {
+			m.free, m.ordered = false, false
+		}
 		m.unsure, m.otherwise = false, nil
 		m.st.err, m.st.class, m.st.fails, m.st.retry, m.st.refused = nil, providers.Transient, 0, time.Time{}, nil
 		m.mu.Unlock()

@@ -36,6 +36,13 @@ type kept struct {
 	Drifts int `json:"drifts,omitempty"`
 }
 
+// clone gives one that shares nothing that is changed in place.
+func (k *kept) clone() kept {
+	c := *k
+	c.Open = maps.Clone(k.Open)
+	return c
+}
+
 // Order is an operator's word.
 type Order struct {
 	By     string    `json:"by,omitempty"`
@@ -67,6 +74,23 @@ func (s slot) kind() sites.Kind {
 	case slotDrift, slotConflict:
 	}
 	return sites.Drift
+}
+
+// slots lists them.
+func slots() []slot { return []slot{slotFailed, slotConflict, slotDrift, slotVisible, slotInstance} }
+
+// ends is the kind of the events that tell of the end of a problem.
+func (s slot) ends() sites.Kind {
+	switch s {
+	case slotFailed:
+		return sites.PublishRecovered
+	case slotVisible:
+		return sites.PublishVisible
+	case slotInstance:
+		return sites.InstanceConflictEnded
+	case slotDrift, slotConflict:
+	}
+	return sites.DriftRepaired
 }
 
 type open struct {
@@ -107,6 +131,9 @@ func (m *member) restore(data []byte) {
 		m.p.deps.Log.Error("what is known of a target cannot be read and is left out", "target", m.title(), "error", err)
 		m.kept = kept{}
 	}
+	// A kill may come between the storing of what is told and that of its event:
+	// then it was told to nobody.
+	maps.DeleteFunc(m.kept.Open, func(_ slot, o open) bool { return o.ID == 0 || o.ID > m.p.deps.Last })
 }
 
 // encode gives what is to be stored. The caller holds mu.
@@ -139,8 +166,9 @@ func (m *member) saveNow(ctx context.Context, f func(k *kept)) error {
 }
 
 // ready stores what is about to be written, with everything that led to it
-// (S1). Where ownership stands at the target a store that fails is no reason to
-// leave clients at a node that is gone: the journal alone must last.
+// (S1). A store that fails is no reason to leave clients at a node that is gone:
+// the journal alone must last, which claim sees to where ownership does not stand
+// at the target.
 func (m *member) ready(ctx context.Context, changes []providers.Change) error {
 	ctx, cancel := context.WithTimeout(ctx, storeWithin)
 	defer cancel()
@@ -154,11 +182,10 @@ func (m *member) ready(ctx context.Context, changes []providers.Change) error {
 		}
 		k.Flight = slices.Sorted(maps.Keys(set))
 	})
-	if err != nil && m.traits.Marks {
+	if err != nil {
 		m.p.deps.Log.Warn("what is pushed could not be stored first; a restart could push what was stored before", "target", m.title(), "error", err)
-		return nil
 	}
-	return err
+	return nil
 }
 
 // claim makes the journal last.
@@ -214,10 +241,12 @@ func (k *kept) unsure() (list []providers.Key) {
 // again is set, text.
 func (m *member) problem(what slot, severity sites.Severity, text string, again bool) {
 	m.p.deps.Tell(func() (sites.Event, bool) {
+		m := m.present()
 		m.mu.Lock()
 		was, told := m.kept.Open[what]
+		left := m.stopped
 		m.mu.Unlock()
-		if told && was.Severity == severity && (!again || was.Text == text) {
+		if left || told && was.Severity == severity && (!again || was.Text == text) {
 			return sites.Event{}, false
 		}
 		m.save(func(k *kept) {
@@ -233,6 +262,7 @@ func (m *member) problem(what slot, severity sites.Severity, text string, again 
 // solved tells that a problem has ended, if it was told.
 func (m *member) solved(what slot, kind sites.Kind, text string) {
 	m.p.deps.Tell(func() (sites.Event, bool) {
+		m := m.present()
 		m.mu.Lock()
 		was, told := m.kept.Open[what]
 		m.mu.Unlock()
@@ -246,6 +276,9 @@ func (m *member) solved(what slot, kind sites.Kind, text string) {
 
 // note learns the ID of an event of this member.
 func (m *member) note(e *sites.Event) {
+	if old := m.before(); old != nil {
+		old.note(e)
+	}
 	m.save(func(k *kept) {
 		for what, o := range k.Open {
 			if what.kind() == e.Kind && o.Text == e.Text {

@@ -107,7 +107,7 @@ func (m *member) view() View {
 	v.Visible = m.eye.took
 	m.eye.mu.Unlock()
 	v.Wrong = m.kept.Open[slotFailed].Severity == sites.Critical
-	for _, what := range []slot{slotFailed, slotConflict, slotDrift, slotVisible, slotInstance} {
+	for _, what := range slots() {
 		if o, ok := m.kept.Open[what]; ok {
 			v.Problems = append(v.Problems, o.Text)
 		}

@@ -76,6 +76,30 @@ func (g *ledger) dark(site string, witness []observation, from, to time.Duration
 	return sum
 }
 
+// better says whether a node of a site answers that no operator has taken out:
+// else what fails is all that is left.
+func (g *ledger) better(m *sites.Machine, site int) bool {
+	for s, list := range g.seen {
+		if s.Site != siteName(site) || s.Node == "" || len(list) == 0 || !list[len(list)-1].up {
+			continue
+		}
+		word, configured := m.NodeWord(s.Site + "/" + s.Node)
+		if configured && word != sites.WordMaintenance && word != sites.WordDisabled {
+			return true
+		}
+	}
+	return false
+}
+
+// enters holds P3: what enters an answer has answered its last probe.
+func (g *ledger) enters(site int, addr netip.Addr) {
+	for s, list := range g.seen {
+		if s.Addr == addr && s.Site == siteName(site) && s.Node != "" && len(list) > 0 && !list[len(list)-1].up {
+			g.w.fault("P3: %s enters the answer of %s, and its last probe failed", s, siteName(site))
+		}
+	}
+}
+
 // checkWrite holds a write to a target against what was decided: an address that
 // is put there was an answer lately, and nothing of others is touched. addr is
 // not valid for a removal. The caller holds the device.

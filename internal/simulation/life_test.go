@@ -29,6 +29,8 @@ type life struct {
 	going  atomic.Bool // it is being stopped
 	read   atomic.Uint64
 	ready  bool
+	// expired: the first turn has ended an order.
+	expired bool
 }
 
 // dead says that it was killed: nothing that it still does reaches anything.
@@ -152,7 +154,7 @@ func (w *world) targets(l *life) func(*publish.Target) {
 		d := w.places[t.Site[1]-'a'].device
 		t.Traits = providers.Traits{Marks: d.marks, TTL: true, Disable: true}
 		t.Servers = []publish.Server{{
-			Name: t.Servers[0].Name, Config: "a device",
+			Name: t.Servers[0].Name, Config: t.Servers[0].Config,
 			Connect: func() (providers.Provider, error) { return &session{d, l}, nil },
 		}}
 	}
@@ -193,6 +195,7 @@ func (w *world) reload(v variant) {
 		}
 	default:
 		w.variant = v
+		w.ledger.heard(v != unheard)
 	}
 	w.say("configuration %d", v)
 }

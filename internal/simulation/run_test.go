@@ -149,7 +149,7 @@ func (w *world) happen(a act) {
 	case commanded:
 		w.operate(a)
 	case reloaded:
-		w.reload(variant(a.chance % 3))
+		w.reload(variant(a.chance % uint64(variants)))
 	case calm:
 		w.calm(a.chance)
 	default:

@@ -66,8 +66,12 @@ type Store struct {
 	stuck bool
 	// closed: nothing is written any more.
 	closed bool
-	// loaded: the owner was given state that later batches build on.
-	loaded bool
+	// stateful: the owner was given state, or has committed some, that later batches
+	// build on.
+	stateful bool
+	// replaced is that another file is in its place, for the next batch to be told;
+	// nil for none.
+	replaced *ReplacedError
 
 	// copying lets one snapshot at a time be made.
 	copying sync.Mutex

@@ -1,0 +1,110 @@
+package publish
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dnsteer/dnsteer/providers"
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// silent does not tell of itself.
+type silent struct{ *device }
+
+func (silent) Inspect(ctx context.Context) (providers.Inspection, error) {
+	<-ctx.Done()
+	return providers.Inspection{}, ctx.Err()
+}
+
+// replaced has a target that a reload gave another provider while the one before is
+// still about its work, for some seconds more.
+func (w *world) replaced() {
+	w.t.Helper()
+	slow := w.target
+	slow.Kind = "slow"
+	slow.Servers = []Server{{Name: "192.0.2.1:8729", Connect: func() (providers.Provider, error) { return silent{w.d}, nil }}}
+	if err := w.p.Use([]Target{slow}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.p.Want("router", names("app", a1))
+	synctest.Wait() // it is asked to tell of itself
+	w.use(func(*Target) {})
+	synctest.Wait()
+}
+
+// stored gives what would survive a kill now.
+func (w *world) stored() (k kept) {
+	w.t.Helper()
+	if err := json.Unmarshal(w.s.Get()["router 192.0.2.1:8729"], &k); err != nil {
+		w.t.Fatal(err)
+	}
+	return k
+}
+
+// An operator would be told that nothing is sent to a target any more, and it would be
+// written to a few seconds later, because a reload had just given it another password;
+// a kill meanwhile would lose the journal of what is ours there.
+func TestDisabledWhileReplaced(t *testing.T) {
+	bubble(t, false, func(w *world) {
+		w.replaced()
+		if err := w.p.Disable(w.t.Context(), "router", Order{By: "jo"}); err != nil {
+			t.Fatal(err)
+		}
+		if k := w.stored(); k.Disabled == nil || len(k.Owned) != 1 {
+			t.Errorf("stored while it is replaced: %+v", k)
+		}
+		sleep(time.Minute)
+		w.p.Want("router", names("app", a2))
+		sleep(time.Minute)
+		w.holds("app", a1)
+		if v := w.view(); v.State != Disabled {
+			t.Errorf("%s", v.State)
+		}
+		if k := w.stored(); k.Disabled == nil || len(k.Owned) != 1 {
+			t.Errorf("stored: %+v", k)
+		}
+	})
+	bubble(t, false, func(w *world) {
+		w.p.Want("router", names("app", a1))
+		sleep(time.Minute)
+		if err := w.p.Disable(w.t.Context(), "router", Order{By: "jo"}); err != nil {
+			t.Fatal(err)
+		}
+		w.use(func(t *Target) { t.Kind = "another" })
+		if v := w.view(); v.State != Disabled {
+			t.Errorf("%s right after a reload", v.State)
+		}
+	})
+}
+
+// What one has told of that another takes the place of would stay open for ever, or
+// would take away what the other has stored since.
+func TestToldWhileReplaced(t *testing.T) {
+	bubble(t, false, func(w *world) {
+		w.d.hand(func() { w.d.insert(providers.Entry{Record: providers.Record{Name: "www", Addr: alien}}) })
+		var later []func()
+		tell := w.p.deps.Tell
+		w.p.deps.Tell = func(f func() (sites.Event, bool)) { later = append(later, func() { tell(f) }) }
+		w.p.Want("router", names("app", a1, "www", a1))
+		sleep(time.Second)
+		w.use(func(t *Target) { t.Kind = "another" })
+		synctest.Wait()
+		w.p.Want("router", names("app", a2, "www", a1))
+		sleep(time.Second)
+		before := w.stored()
+		w.p.deps.Tell = tell
+		for _, f := range later {
+			f()
+		}
+		if now := w.stored(); len(now.Owned) != len(before.Owned) || now.Last[0] != before.Last[0] {
+			t.Errorf("%+v is stored, and %+v was", now, before)
+		}
+		w.told(sites.Drift)
+		w.d.hand(func() { w.d.entries = w.d.entries[1:] })
+		sleep(10 * time.Minute)
+		w.told(sites.Drift, sites.DriftRepaired)
+	})
+}

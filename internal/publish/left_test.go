@@ -1,0 +1,48 @@
+package publish
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// A resolver would be asked for a name that has left for as long as the controller
+// runs, and somebody be told that it cannot be seen; or what was told of it would
+// stay open.
+func TestWhatHasLeftIsNotLookedFor(t *testing.T) {
+	for _, tt := range []struct {
+		after time.Duration // that it was pushed
+		told  []sites.Kind
+	}{
+		{5 * time.Second, nil},
+		{time.Minute, []sites.Kind{sites.PublishNotVisible, sites.PublishVisible}},
+	} {
+		bubble(t, true, func(w *world) {
+			w.mu.Lock()
+			w.ask = func(name string) []netip.Addr {
+				if name == "app" {
+					return nil
+				}
+				return []netip.Addr{a1}
+			}
+			w.mu.Unlock()
+			w.p.Want("router", names("app", a1, "www", a1))
+			sleep(tt.after)
+			w.p.Want("router", names("www", a1))
+			sleep(10 * time.Second) // the pause of one that is late
+			w.holds("app")
+			w.mu.Lock()
+			before := w.asked
+			w.mu.Unlock()
+			sleep(time.Hour)
+			w.told(tt.told...)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if n := w.asked - before; n > 0 {
+				t.Errorf("asked %d times for what has left", n)
+			}
+		})
+	}
+}

@@ -1,0 +1,71 @@
+package publish
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dnsteer/dnsteer/providers"
+)
+
+// Whoever enables a target so that removals go that the guard holds would be told
+// that it is caught up with, and nothing would have gone: a round that was under way
+// knew nothing of the order.
+func TestEnableDuringARound(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		before := Desired{}
+		for i := range 6 {
+			before.Records = append(before.Records, providers.Record{Name: fmt.Sprintf("n%d", i), Addr: a1})
+		}
+		w.p.Want("router", before)
+		sleep(time.Minute)
+		w.p.Want("router", Desired{Records: before.Records[:1]})
+		sleep(time.Minute)
+		w.holds("n5", a1) // the guard holds it
+		hang := make(chan struct{})
+		w.d.hand(func() { w.d.hang = hang })
+		w.p.Compare("berlin")
+		synctest.Wait()
+		enabled := make(chan struct{})
+		go func() {
+			defer close(enabled)
+			if later, err := w.p.Enable(w.t.Context(), "router"); err != nil || later != "" {
+				t.Error(later, err)
+			}
+		}()
+		synctest.Wait()
+		w.d.hand(func() { w.d.hang = nil })
+		close(hang)
+		<-enabled
+		w.holds("n5")
+	})
+}
+
+// What an operator orders of a site that is held would wait for the site, because a
+// round that was under way for an earlier order takes it for done.
+func TestAnOrderDuringARound(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		alone := w.target // a zone has nothing to settle beside its records
+		alone.Kind = "zone"
+		alone.Servers = []Server{{Name: "192.0.2.1:53", Connect: func() (providers.Provider, error) { return struct{ providers.Provider }{w.d}, nil }}}
+		if err := w.p.Use([]Target{alone}); err != nil {
+			t.Fatal(err)
+		}
+		w.p.Want("router", names("app", a1))
+		sleep(time.Minute)
+		w.p.Hold("berlin", true)
+		hang := make(chan struct{})
+		w.d.hand(func() { w.d.written = func() { w.d.hang, w.d.written = hang, nil } })
+		w.p.Want("router", names("app", a2))
+		w.p.Order("berlin")
+		synctest.Wait() // it is read back
+		w.p.Want("router", names("app", netip.MustParseAddr("192.0.2.12")))
+		w.p.Order("berlin")
+		w.d.hand(func() { w.d.hang = nil })
+		close(hang)
+		sleep(time.Minute)
+		w.holds("app", netip.MustParseAddr("192.0.2.12"))
+	})
+}
