@@ -77,6 +77,16 @@ func wrongCookie(b []byte) bool {
 	return false
 }
 
+// wantsCookie says whether a message asks for nothing but a cookie of ours: it has no
+// question, and one of the sender's (RFC 7873 section 5.4).
+func (q *query) wantsCookie(msg []byte) bool {
+	if binary.BigEndian.Uint16(msg[4:]) != 0 {
+		return false
+	}
+	version, malformed := q.readSections(msg)
+	return !malformed && version == 0 && q.tsig == 0 && q.edns && q.asks && q.cookie != nil
+}
+
 // optSize is how many octets the answer's OPT record takes; 0 where the query
 // has none.
 func (w *worker) optSize() int {

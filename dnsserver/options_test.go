@@ -30,3 +30,31 @@ func TestUnknownOptionsAreIgnored(t *testing.T) {
 		}
 	}
 }
+
+// If this fails, a client that asks for a cookie and nothing else is told that it does
+// not know the protocol (RFC 7873 section 5.4).
+func TestCookieWithoutQuestion(t *testing.T) {
+	s := lanServer(t)
+	const cookie = "\x00\x0a\x00\x08clientsc"
+	tests := []struct {
+		name   string
+		opt    string
+		rcode  int
+		answer bool // with a cookie
+	}{
+		{"a cookie", "\x00\x00\x29\x10\x00\x00\x00\x00\x00\x00\x0c" + cookie, dns.RcodeSuccess, true},
+		{"and NSID", "\x00\x00\x29\x10\x00\x00\x00\x00\x00\x00\x10" + cookie + "\x00\x03\x00\x00", dns.RcodeSuccess, true},
+		{"no cookie", "\x00\x00\x29\x10\x00\x00\x00\x00\x00\x00\x00", dns.RcodeFormatError, false},
+		{"half a cookie", "\x00\x00\x29\x10\x00\x00\x00\x00\x00\x00\x08\x00\x0a\x00\x04clie", dns.RcodeFormatError, false},
+		{"octets behind", "\x00\x00\x29\x10\x00\x00\x00\x00\x00\x00\x0c" + cookie + "more", dns.RcodeFormatError, true},
+	}
+	for _, tt := range tests {
+		for _, tcp := range []bool{false, true} {
+			msg := append([]byte{7, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, tt.opt...)
+			m := exchange(t, s, "10.1.0.5", msg, tcp)
+			if m == nil || m.Rcode != tt.rcode || len(m.Question)+len(m.Answer)+len(m.Ns) > 0 || (cookieIn(m) != "") != tt.answer {
+				t.Errorf("%s: %v", tt.name, m)
+			}
+		}
+	}
+}

@@ -87,6 +87,8 @@ func (w *worker) examine(msg []byte) (*dns.Msg, int) {
 	version, malformed := byte(0), true
 	if one {
 		version, malformed = q.readSections(msg)
+	} else if opcode == dns.OpcodeQuery && q.wantsCookie(msg) {
+		return nil, dns.RcodeSuccess
 	}
 	switch opcode {
 	case dns.OpcodeQuery:
@@ -95,7 +97,7 @@ func (w *worker) examine(msg []byte) (*dns.Msg, int) {
 	default:
 		return nil, dns.RcodeNotImplemented
 	}
-	if malformed { // also QDCOUNT other than 1 (RFC 9619)
+	if malformed { // also QDCOUNT other than 1 (RFC 9619), but for a cookie's sake
 		return nil, dns.RcodeFormatError
 	}
 	if version != 0 {
@@ -114,7 +116,7 @@ func (w *worker) examine(msg []byte) (*dns.Msg, int) {
 // of a wrong length is malformed.
 func (q *query) readSections(msg []byte) (version byte, malformed bool) {
 	q.tsig, q.row, q.rowEnd = 0, 0, 0
-	off := q.end
+	off := max(q.end, headerLen)
 	before := int(binary.BigEndian.Uint16(msg[6:])) + int(binary.BigEndian.Uint16(msg[8:]))
 	total := before + int(binary.BigEndian.Uint16(msg[10:]))
 	for i := range total {

@@ -55,7 +55,7 @@ func (p *HAProxy) Probe(ctx context.Context, addr netip.Addr) sites.Check {
 	start := time.Now()
 	cert := &certificate{verify: p.page.verify(), fingerprint: p.page.Fingerprint, roots: p.page.Roots, observer: watch(ctx)}
 	c := p.probe(ctx, addr, cert)
-	c.Duration, c.Expires = time.Since(start), cert.notAfter
+	c.Duration, c.Expires = time.Since(start), cert.ends()
 	return c
 }
 

@@ -123,6 +123,7 @@ func (m *Machine) massFailing() (f massFailure) {
 // nodes with failover.
 func (m *Machine) failing() (starts []failure, of int) {
 	starts = m.failures[:0]
+	held := m.Mass != 0 || m.Released // a witness that is silent for a moment ends neither
 	for _, s := range m.sites {
 		for _, n := range s.nodes {
 			n.begun = 0
@@ -134,7 +135,7 @@ func (m *Machine) failing() (starts []failure, of int) {
 				continue
 			}
 			for _, l := range n.lines {
-				if l != nil && l.fails() && !l.blind {
+				if l != nil && l.fails() && (!l.blind || held && s.Condition != SiteIsDown) {
 					starts = append(starts, failure{l.failStart, n})
 				}
 			}

@@ -170,6 +170,48 @@ func TestA10End(t *testing.T) {
 				failover_outage hamburg/b
 				pool_outage_started berlin
 				pool_outage_started hamburg`,
+		}, {
+			name: "a resolver that misses one question ends no brake",
+			cfg:  braked,
+			in: allFail + `2m see berlin, hamburg
+				2m events
+				2m down hamburg resolver 10.2.0.1
+				2m4s up hamburg resolver 10.2.0.1
+				3m see berlin, hamburg
+				3m events`,
+			want: `berlin=own 10.1.0.11, 10.1.0.12
+				hamburg=own 10.2.0.11
+				mass_failure
+				node_offline berlin/a
+				node_offline berlin/b
+				node_offline hamburg/a
+				node_offline hamburg/b
+				berlin=own 10.1.0.11, 10.1.0.12
+				hamburg=own 10.2.0.11`,
+		}, {
+			name: "nor what an operator has released: that holds until the share drops",
+			cfg:  several(braked, more(1, "c")),
+			in: allFail + `100s release
+				101s events
+				105s down hamburg resolver 10.2.0.1
+				109s up hamburg resolver 10.2.0.1
+				114s down hamburg/c
+				3m events`,
+			want: `mass_failure
+				node_offline berlin/a
+				node_offline berlin/b
+				node_offline hamburg/a
+				failover_outage hamburg/a
+				node_offline hamburg/b
+				failover_outage hamburg/b
+				failover_switch hamburg
+				mass_failure_ended
+				failover_outage berlin/a
+				failover_outage berlin/b
+				pool_outage_started berlin
+				node_offline hamburg/c
+				failover_outage hamburg/c
+				pool_outage_started hamburg`,
 		},
 	})
 }

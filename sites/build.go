@@ -25,6 +25,9 @@ func New(now Instant, cfg *Config, saved Saved) *Machine {
 	m.leaving = m.lostAlerts(before)
 	for _, s := range m.sites {
 		s.settled, s.downAt, s.seenAt, s.answersFrom = false, now.Boot, now.Boot, now.Boot
+		if s.Condition == SiteIsDown && s.Down == 0 {
+			s.sayAt = now.Boot + s.cfg.Threshold // what was not told yet is to be silent again first (N4, O5)
+		}
 		for _, n := range s.nodes {
 			for _, l := range n.lines {
 				if l == nil {
@@ -182,7 +185,7 @@ func (c *Config) ttls() map[string][]time.Duration {
 
 func (m *Machine) buildSite(c *Site, old *site) *site {
 	s := &site{SavedSite: SavedSite{Name: c.Name, Condition: SiteIsUp, Since: m.now.Wall}, cfg: c}
-	s.lostAt, s.seenAt, s.answersFrom = never, m.now.Boot, m.now.Boot
+	s.lostAt, s.answersFrom = never, m.now.Boot // one that is added was not down (N5)
 	if old == nil {
 		old = &site{}
 	} else {
@@ -217,6 +220,9 @@ func (m *Machine) buildSite(c *Site, old *site) *site {
 	}
 	for i := range c.Pools {
 		s.pools = append(s.pools, m.buildPool(s, i, at, pools[c.Pools[i].Name]))
+	}
+	for _, n := range s.nodes {
+		n.freed()
 	}
 	for i := range c.Windows {
 		s.windows = append(s.windows, windowClock{cfg: &c.Windows[i]})

@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -23,7 +24,8 @@ func (m *Machine) buildNodes(s *site, i int, old []*node) []*node {
 	}
 	n := &node{SavedNode: SavedNode{Name: c.Name}, cfg: c, site: s, index: i}
 	if current != nil {
-		n.Maintenance, n.Disabled, n.Window, n.WindowSkip = current.Maintenance, current.Disabled, current.Window, current.WindowSkip
+		n.Maintenance, n.Disabled, n.Window = current.Maintenance, current.Disabled, current.Window
+		n.WindowSkip, n.WindowEnded = current.WindowSkip, current.WindowEnded
 	}
 	if same != nil {
 		n.remember(same)
@@ -76,6 +78,9 @@ func (m *Machine) buildLines(n *node, old *node) {
 		l.subject = Subject{Site: s.Name, Node: c.Name, Addr: addr}
 		l.interval, l.timeout = c.Interval, c.Timeout
 		m.buildChecks(l, l.checks)
+		if !c.Failover {
+			l.unmoved(m)
+		}
 		if n.taken() && l.Word != WordReturning {
 			l.Word = WordReturning
 		}
@@ -102,6 +107,23 @@ func inherit(l *line, old *node, f Family) {
 	if len(old.Addresses) > 0 {
 		l.Word = WordUp // it was answered without being judged
 	}
+}
+
+// unmoved makes an outage that has taken the line out one that moves nothing, where
+// the configuration has it so now (N9).
+func (l *line) unmoved(m *Machine) {
+	switch l.Word {
+	case WordOut:
+		l.Word, l.Since = WordFailing, m.now.Wall
+		if !l.failing {
+			l.startFailing(cmp.Or(l.failStart, m.now.Boot))
+		}
+	case WordRecovering:
+		l.Word, l.Since = WordUp, m.now.Wall
+		l.recoverStart, l.lapsed, l.doubted = 0, false, false
+	default:
+	}
+	l.Outage = 0
 }
 
 // buildChecks follows each probe by its key: one whose definition has changed

@@ -25,6 +25,7 @@ func (m *Machine) absorb(l *line, res *Result) {
 		// N10 alone.
 		if l.recent == None || res.Start >= l.recentStart {
 			l.recent, l.recentStart = unanswered(res.Checks), res.Start
+			l.lack = lacking(res.Checks)
 		}
 	}
 	if changed || l.recent != before || l.busy() && !m.patient(l) || l.node.site.busy {
@@ -60,6 +61,7 @@ func (m *Machine) patient(l *line) bool {
 // None if there are none (O2).
 func (l *line) combine(checks []Check) Outcome {
 	up, down, counted := 0, 0, 0
+	var first [Unknown + 1]Check // of those that count, by outcome
 	for i, c := range checks {
 		p := &l.node.cfg.Probes[i]
 		if !p.Steer || !l.Probes[p.Key].Answered {
@@ -73,8 +75,8 @@ func (l *line) combine(checks []Check) Outcome {
 			down++
 		default: // found out nothing
 		}
-		if c.Outcome == Down || l.check.Outcome != Down {
-			l.check = c
+		if first[c.Outcome].Outcome == None {
+			first[c.Outcome] = c
 		}
 	}
 	need := l.node.cfg.Require
@@ -85,23 +87,18 @@ func (l *line) combine(checks []Check) Outcome {
 	case counted == 0:
 		return None
 	case up >= need:
-		l.check = firstWith(checks, Up, l.check)
+		l.check = first[Up]
 		return Up
 	case counted-down < need:
-		l.check = firstWith(checks, Down, l.check)
+		l.check = first[Down]
 		return Down
 	default:
+		l.lack = first[Unknown]
+		if l.last != Down {
+			l.check = l.lack // else the cause of the failure stands
+		}
 		return Unknown
 	}
-}
-
-func firstWith(checks []Check, o Outcome, otherwise Check) Check {
-	for _, c := range checks {
-		if c.Outcome == o {
-			return c
-		}
-	}
-	return otherwise
 }
 
 // spoke gives the moment that a success of the steering probes is evidence of:
@@ -155,6 +152,16 @@ func unanswered(checks []Check) Outcome {
 		}
 	}
 	return Unknown
+}
+
+// lacking gives the first of the checks that found out nothing.
+func lacking(checks []Check) Check {
+	for _, c := range checks {
+		if c.Outcome == Unknown {
+			return c
+		}
+	}
+	return Check{}
 }
 
 // followChecks follows each probe of a line by itself: the first success makes

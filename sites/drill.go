@@ -11,7 +11,7 @@ func (l *line) pretend(o Outcome, res *Result, spoke time.Duration, learnt uint6
 	if l.node.Drill == nil {
 		return o
 	}
-	l.truth.check = l.check
+	l.truth.check, l.truth.lack, l.truth.silent = l.check, l.lack, l.silent
 	l.truth.take(o, res, spoke, learnt)
 	if o == Up {
 		l.check = Check{Outcome: Down, Cause: "drill", Text: "drill"}

@@ -42,7 +42,7 @@ func (m *Machine) ExplainSite(name string) string {
 func (m *Machine) explainDown(s *site) string {
 	left := s.leftText()
 	switch proof, since := m.provenThroughout(s); {
-	case s.FailedOver:
+	case s.FailedOver && s.stoodInFor():
 		return "Its emergency site steps in (`on_site_down`); its nodes come back when they have answered for their grace."
 	case s.cfg.FailoverAfter == 0 || s.cfg.EmergencySite == "":
 		return left
@@ -55,6 +55,16 @@ func (m *Machine) explainDown(s *site) string {
 	default:
 		return left + " If it alone stays so until " + m.clock(m.wallAt(since+s.cfg.FailoverAfter)) + " while " + proof + " answers, its emergency site steps in."
 	}
+}
+
+// stoodInFor says whether an emergency site serves a pool of the site.
+func (s *site) stoodInFor() bool {
+	for _, p := range s.pools {
+		if p.Source == Emergency {
+			return true
+		}
+	}
+	return false
 }
 
 // ExplainPool says who serves a pool, and why.

@@ -28,6 +28,9 @@ func (m *Machine) failback(s *site, c *Command) Reply {
 			back = appendNew(back, n.Name)
 		}
 	}
+	if len(back) > 0 {
+		s.downAt = m.now.Boot // what was put back in a site that is down has its whole time (N5)
+	}
 	for _, p := range s.pools {
 		if p.Paused != nil && p.Paused.Switch {
 			m.resume(p, c.Reason, c.By)
@@ -68,6 +71,9 @@ func (m *Machine) failbackPool(p *pool) {
 	for _, n := range p.nodes {
 		if n.steady() {
 			n.Entitled = true
+			if p.Active != n.Name {
+				p.Since = m.now.Wall
+			}
 			p.Active, p.activeSince = n.Name, m.now.Boot
 			p.Members = []Member{n.member(n.serves())}
 			m.changed(p.site)

@@ -1,14 +1,30 @@
 package sites
 
-// heard says whether anything is known of any subject: after a start nothing
-// is at first, and that ends no isolation.
+// heard says whether something ends an isolation: that anything answers. After a
+// start nothing is known at first, and failures alone say no more than before; but
+// where there is one site alone, or no witness, nothing better is to come.
 func (m *Machine) heard() bool {
+	for _, s := range m.sites {
+		if s.anyAnswers() {
+			return true
+		}
+	}
 	for _, t := range m.subjects {
-		if t.record.last != None || t.record.recent == Down {
+		if s := t.site; t.record.recent == Down && (s.cfg.NoWitness || len(m.sites) == 1 && s.Condition == SiteIsDown) {
 			return true
 		}
 	}
 	return false
+}
+
+// anyAnswers says whether the last probe of anything of the site came back up.
+func (s *site) anyAnswers() bool {
+	for _, w := range s.witnesses {
+		if w.recent == Up {
+			return true
+		}
+	}
+	return s.anyNodeAnswers()
 }
 
 // isolation decides whether the controller itself is cut off, and says what was
@@ -41,7 +57,7 @@ func (m *Machine) isolation() {
 	}
 	m.deaf = !isolated && m.Isolated != 0 // nothing has been heard that ends it
 	m.held, m.again = 0, 0
-	if isolated {
+	if isolated || m.deaf {
 		return
 	}
 	m.sayDown(failing > 0)

@@ -45,10 +45,11 @@ func (s *site) open() (list []alert) {
 // open lists what was said of a node. What was ordered of a former incarnation
 // is its heir's.
 func (n *node) open() (list []alert) {
+	drill := false
 	add := func(id uint64, k Kind) {
 		told := slices.ContainsFunc(list, func(a alert) bool { return a.id == id })
 		if id != 0 && !told { // a certificate's end is told once, whatever the probes
-			list = append(list, alert{id, Event{Kind: k, Site: n.site.Name, Node: n.Name}})
+			list = append(list, alert{id, Event{Kind: k, Site: n.site.Name, Node: n.Name, Drill: drill}})
 		}
 	}
 	for _, l := range n.lines {
@@ -57,8 +58,10 @@ func (n *node) open() (list []alert) {
 		}
 		add(l.Stale, ProbeFresh)
 		add(l.Unjudged, Judged)
+		drill = l.Drill
 		add(l.Offline, NodeOnline)
 		add(l.Outage, FailoverFailback)
+		drill = false
 		for _, key := range slices.Sorted(maps.Keys(l.Probes)) {
 			add(l.Probes[key].NeverUp, ProbeRecovered)
 			add(l.Probes[key].Failed, ProbeRecovered)
@@ -68,7 +71,9 @@ func (n *node) open() (list []alert) {
 		}
 	}
 	if n.Drill != nil {
+		drill = true
 		add(n.Drill.Event, DrillEnded)
+		drill = false
 	}
 	add(n.Quarantine, QuarantineEnded)
 	if n.Replaced {

@@ -149,7 +149,7 @@ func (m *Machine) restartClocks() {
 	for _, s := range m.sites {
 		s.quietFrom, s.asked = now, false
 		if s.Condition == SiteIsDown && s.Down == 0 {
-			s.sayAt = now
+			s.sayAt = now + s.cfg.Threshold
 		}
 		s.downAt, s.seenAt, s.answersFrom = now, now, now
 		for _, w := range s.witnesses {
@@ -244,6 +244,9 @@ func (m *Machine) witness(to *subject, res *Result) {
 		return
 	}
 	r.heard, r.check = res.Finish, res.Checks[0]
+	if r.check.Outcome == Unknown {
+		r.lack = r.check
+	}
 	if r.last != before || to.site.busy {
 		m.dirty(to.site)
 	}

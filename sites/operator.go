@@ -120,7 +120,7 @@ func (m *Machine) putBack(s *site, nodes []*node, c *Command) Reply {
 		case c.Verb == Enable && n.Disabled != nil:
 			m.enable(n, c.Reason, c.By)
 		case c.Verb == MaintenanceEnd && n.maintained():
-			n.WindowSkip = s.coveredUntil(n)
+			n.WindowSkip, n.WindowEnded = s.coveredUntil(n), m.now.Suspect && n.Window != nil
 			m.endMaintenance(n, c.Reason, c.By)
 		default:
 			continue

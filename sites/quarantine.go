@@ -65,6 +65,14 @@ func (m *Machine) clearQuarantine(n *node, c *Command) {
 	m.sign(before, c)
 }
 
+// freed ends the quarantine of a node of which a change of the configuration has
+// taken the line that was out: no return will (N11, N13).
+func (n *node) freed() {
+	if w := n.measured(); !n.taken() && (w == WordUp || w == WordFailing) {
+		n.Quarantine = 0
+	}
+}
+
 // wholly says whether no line of the node is out by an outage any more.
 func (n *node) wholly() bool {
 	for _, l := range n.lines {

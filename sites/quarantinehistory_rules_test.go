@@ -159,6 +159,21 @@ func TestN11History(t *testing.T) {
 				node_online berlin/a
 				quarantine_ended berlin/a
 				berlin/a=up`,
+		}, {
+			name: "the return after a quarantine names what it has waited for",
+			cfg:  quarantined,
+			in: twice + `71m events
+				73m texts`,
+			want: `node_offline berlin/a
+				failover_outage berlin/a
+				node_online berlin/a
+				failover_failback berlin/a
+				node_offline berlin/a
+				failover_outage berlin/a
+				quarantine_started berlin/a
+				node_online berlin/a
+				berlin/a is back in DNS: it has answered for 1h (quarantine 1h).
+				The quarantine of berlin/a has ended with its return.`,
 		},
 	})
 }

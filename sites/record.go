@@ -33,6 +33,8 @@ type record struct {
 	interval time.Duration
 	timeout  time.Duration
 	check    Check
+	// lack is what the last outcome said that was unknown (N14).
+	lack Check
 	// silent: what is waited to be told of has not come yet, and nothing else of
 	// the subject could not be found out.
 	silent bool
@@ -76,7 +78,7 @@ func (r *record) take(o Outcome, res *Result, spoke time.Duration, learnt uint64
 func (r *record) adopt(o *record) {
 	r.last, r.start, r.finish, r.row, r.rowStart = o.last, o.start, o.finish, o.row, o.rowStart
 	r.recent, r.recentStart, r.check = o.recent, o.recentStart, o.check
-	r.dark, r.darkFrom, r.darkTo = o.dark, o.darkFrom, o.darkTo
+	r.lack, r.silent, r.dark, r.darkFrom, r.darkTo = o.lack, o.silent, o.dark, o.darkFrom, o.darkTo
 	r.upStart, r.upFinish, r.learnt, r.upLearnt = o.upStart, o.upFinish, o.learnt, o.upLearnt
 }
 

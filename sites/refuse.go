@@ -19,6 +19,7 @@ func (m *Machine) wouldEmpty(s *site, nodes []*node) string {
 	}
 	for _, p := range s.pools {
 		serving, after, stepsIn := 0, 0, m.emergency(p) != nil || m.otherReturns(p)
+		recovers := "no recovering node answers"
 		for _, n := range p.nodes {
 			if in := n.serves(); in != [families]bool{} || n.may() != in {
 				serving++
@@ -26,14 +27,20 @@ func (m *Machine) wouldEmpty(s *site, nodes []*node) string {
 					after++
 				}
 			}
-			stepsIn = stepsIn || !taken(n) && n.canStepIn()
+			switch {
+			case taken(n) || !n.canStepIn():
+			case p.Paused != nil: // it would stay where it is (C3)
+				recovers = "its recovering nodes stay out while it is paused (`dnsteer resume " + p.label() + "` ends that)"
+			default:
+				stepsIn = true
+			}
 		}
 		if serving > 0 && after == 0 && !stepsIn {
 			name := "pool " + p.Name
 			if p.Name == DefaultPool {
 				name = "site"
 			}
-			return fmt.Sprintf("%s %s would have no node left that serves, no recovering node answers, and %s", name, s.Name, m.chainText(p))
+			return fmt.Sprintf("%s %s would have no node left that serves, %s, and %s", name, s.Name, recovers, m.chainText(p))
 		}
 	}
 	return ""

@@ -48,7 +48,8 @@ func (m *Machine) runRound(l *line) {
 		return
 	}
 	if l.node.site.cfg.NoWitness {
-		if l.row >= 2 {
+		// What could not be found out since confirms nothing (O1, S5).
+		if l.row >= 2 && l.recent == Down && !l.stuck {
 			m.verdict(l)
 		}
 		return

@@ -53,6 +53,7 @@ func (m *Machine) evaluate(s *site) {
 		s.settled = s.complete()
 	}
 	m.observe(s)
+	m.refuteNew(s)
 	for i := range len(s.nodes) {
 		n := s.nodes[i]
 		m.watch(n)

@@ -123,6 +123,28 @@ func (m *Machine) failOver(s *site, proof string) {
 	}
 }
 
+// refuteNew has the new nodes of a site wait for their first answer while its
+// emergency site stands in for it because it is down, as failOver does with those
+// that were there then.
+func (m *Machine) refuteNew(s *site) {
+	if !s.FailedOver {
+		return
+	}
+	for _, p := range s.pools {
+		if p.Source != Emergency {
+			continue
+		}
+		for _, n := range p.nodes {
+			for _, l := range n.lines {
+				if l != nil && l.Word == WordPending && !l.Refuted {
+					l.Refuted = true
+					m.changed(s)
+				}
+			}
+		}
+	}
+}
+
 // movable says whether the pool would have no node left that serves if outages
 // took all that they may take (N9, N13).
 func (p *pool) movable() bool {

@@ -109,7 +109,10 @@ type SavedNode struct {
 	Disabled    *Hold     `json:"disabled,omitempty"`
 	Window      *Hold     `json:"window,omitempty"`
 	WindowSkip  time.Time `json:"window_skip,omitzero"`
-	Drill       *Hold     `json:"drill,omitempty"`
+	// WindowEnded: an operator has ended it while the wall clock could not be right
+	// (O6), so what is open when it is right is left out.
+	WindowEnded bool  `json:"window_ended,omitempty"`
+	Drill       *Hold `json:"drill,omitempty"`
 	// Outages are the times of the last ones, and Quarantine the event that
 	// they have led to (N11).
 	Outages    []time.Time `json:"outages,omitempty"`

@@ -51,7 +51,7 @@ type field struct {
 // points back, what is worked out from the rest or only shown.
 var apart = map[string]bool{
 	"Machine.cfg": true, "Machine.byName": true, "Machine.subjects": true, "Machine.fx": true, "Machine.nodeEvents": true,
-	"Machine.poolEvents": true, "Machine.dirtySites": true, "Machine.calendar": true, "Machine.failures": true, "Machine.leaving": true,
+	"Machine.poolEvents": true, "Machine.dirtySites": true, "Machine.calendar": true, "Machine.failures": true, "Machine.leaving": true, "record.lack": true,
 	"Machine.now": true, "Machine.steps": true, "Machine.began": true, "Machine.lookedAt": true, "Machine.shortest": true,
 	"SavedGlobal.LastEvent": true, "SavedGlobal.Starts": true, "SavedGlobal.LoopSaid": true,
 	"site.cfg": true, "site.chain": true, "site.dependents": true, "site.ttls": true, "site.horizons": true, "site.slot": true, "site.isDirty": true,

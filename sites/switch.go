@@ -78,7 +78,7 @@ func (m *Machine) judgeHeld(p *pool) {
 	case p.Paused == nil:
 		return
 	case p.Source == Own && s.Condition == SiteIsDown && (p.due || p.Held != 0):
-		m.holdBack(p, false, "all of "+s.Name+" has been down for "+dur(m.now.Boot-s.lostAt))
+		m.holdBack(p, nil, "all of "+s.Name+" has been down for "+dur(m.now.Boot-s.lostAt))
 		return
 	default:
 	}
@@ -87,21 +87,36 @@ func (m *Machine) judgeHeld(p *pool) {
 		switch {
 		case n == nil || n.taken() || p.Source != Own:
 		case n.serves() == [families]bool{}:
-			m.holdBack(p, n.Drill != nil, n.site.Name+"/"+n.Name+" is out")
+			m.holdBack(p, n, n.site.Name+"/"+n.Name+" is out")
 			return
 		case n.overdue(m.now.Boot, p.Held != 0):
-			m.holdBack(p, n.Drill != nil, n.site.Name+"/"+n.Name+" does not answer")
+			m.holdBack(p, n, n.site.Name+"/"+n.Name+" does not answer")
 			return
 		}
 	}
-	m.endHeld(p, "its nodes answer again")
+	why := "its nodes answer again"
+	switch {
+	case p.Source != Own:
+		why = "its nodes do not serve it any more"
+	case p.any("", func(n *node) bool { return n.drilled == m.steps && !n.answers() }):
+		why = drillOver
+	}
+	m.endHeld(p, why)
 }
 
-func (m *Machine) holdBack(p *pool, drill bool, why string) {
+// drillOver is why a move is not held back any more that was one of a drill.
+const drillOver = "the drill is over"
+
+// holdBack tells of a move that is held back because of a node, or of the whole site
+// (nil). What was told as part of a drill is told as what it is when that is over.
+func (m *Machine) holdBack(p *pool, n *node, why string) {
 	if p.Held != 0 {
-		return
+		if n == nil || n.drilled != m.steps {
+			return
+		}
+		m.endHeld(p, drillOver)
 	}
-	p.Held = m.poolEvent(p, Event{Kind: MoveHeld, Drill: drill, Text: fmt.Sprintf(
+	p.Held = m.poolEvent(p, Event{Kind: MoveHeld, Drill: n != nil && n.Drill != nil, Text: fmt.Sprintf(
 		"%s would move, because %s, but it is paused%s and still answers %s. `dnsteer resume %s` lets it move.",
 		p.label(), why, m.endText(p.Paused), m.givesText(p), p.label())})
 	m.changed(p.site)
@@ -125,7 +140,7 @@ func (m *Machine) endHeld(p *pool, why string) {
 // would be out if nothing held it back; once that was told, until it answers.
 func (n *node) overdue(now time.Duration, told bool) bool {
 	for _, l := range n.lines {
-		if l != nil && l.judged() && l.Word == WordFailing && l.Offline != 0 && (told || l.overdue(now)) {
+		if l != nil && l.judged() && l.Word == WordFailing && !l.untold() && (told || l.overdue(now)) {
 			return true
 		}
 	}

@@ -113,7 +113,7 @@ func (l *line) backText(how string, answered time.Duration) string {
 	case "drill":
 		return t + "the drill is over, and it answers."
 	case "auto":
-		return t + "it has answered for " + dur(answered) + " (grace " + dur(l.node.cfg.Grace) + ")."
+		return t + "it has answered for " + dur(answered) + " (" + l.graceName() + ")."
 	default:
 		return t + "it answers again."
 	}
@@ -274,9 +274,12 @@ func (m *Machine) isolatedText() string {
 func (m *Machine) reconnectedText() string {
 	var seen []string
 	for _, s := range m.sites {
-		if s.Condition != SiteIsDown {
+		if s.Condition != SiteIsDown && s.anyAnswers() {
 			seen = append(seen, s.Name)
 		}
+	}
+	if len(seen) == 0 {
+		return "The controller is not taken to be cut off any more: by the sites that are left that cannot be told. No outage moved anything meanwhile."
 	}
 	return "The controller is no longer cut off: it sees " + strings.Join(seen, ", ") + ". No outage moved anything meanwhile."
 }

@@ -42,7 +42,7 @@ func (s *site) darkness(f Family) darkness {
 		if !d.some || r.darkTo < d.to {
 			d.to = r.darkTo
 		}
-		d.some, d.last = true, r.check
+		d.some, d.last = true, r.lack
 	}
 	for _, n := range s.nodes {
 		if l := n.lines[f]; l != nil && s.cfg.WitnessNodes && !n.disabled() {
@@ -85,7 +85,7 @@ func (m *Machine) unjudgedLine(l *line, d darkness) {
 	switch {
 	case l.Unjudged == 0 && r.dark && r.darkTo > r.darkFrom && r.darkTo-r.darkFrom >= n.cfg.Threshold &&
 		!n.taken() && m.Isolated == 0 && !(d.all && d.some) && n.site.Unjudged[l.family] == 0:
-		l.Unjudged = m.node(n, Event{Kind: Unjudged, Text: m.unjudgedText(l.name(), r.darkFrom, r.check)})
+		l.Unjudged = m.node(n, Event{Kind: Unjudged, Text: m.unjudgedText(l.name(), r.darkFrom, r.lack)})
 		m.changed(n.site)
 	case l.Unjudged != 0 && (r.known() || n.disabled()):
 		m.node(n, Event{Kind: Judged, Resolves: l.Unjudged, Text: l.name() + " can be judged again."})

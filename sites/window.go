@@ -147,6 +147,10 @@ func (m *Machine) startHolds(s *site) {
 // applyWindows begins and ends the maintenance of windows (C5).
 func (m *Machine) applyWindows(s *site) {
 	for _, n := range s.nodes {
+		if n.WindowEnded {
+			n.WindowSkip, n.WindowEnded = s.coveredUntil(n), false
+			m.changed(s)
+		}
 		if n.Window == nil || !s.coveredUntil(n).IsZero() {
 			continue
 		}
@@ -185,10 +189,12 @@ func (m *Machine) applyWindows(s *site) {
 func (m *Machine) beginWindow(n *node, w *windowClock) {
 	hold := &Hold{By: "window " + w.cfg.Text, Since: m.now.Wall}
 	n.Window = hold
-	hold.Event = m.node(n, Event{
-		Kind: FailoverMaintenance, By: hold.By,
-		Text: m.maintenanceText(n, hold, m.untilText(w.change)),
-	})
+	if !n.Replaced { // it is its heir's to tell
+		hold.Event = m.node(n, Event{
+			Kind: FailoverMaintenance, By: hold.By,
+			Text: m.maintenanceText(n, hold, m.untilText(w.change)),
+		})
+	}
 	m.take(n)
 }
 

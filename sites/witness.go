@@ -164,6 +164,7 @@ func (s *site) silence() (silent bool, since time.Duration) {
 		}
 		since = max(since, w.rowStart)
 	}
+	asked := len(s.witnesses)
 	if s.cfg.WitnessNodes {
 		for _, n := range s.nodes {
 			for _, l := range n.lines {
@@ -174,11 +175,11 @@ func (s *site) silence() (silent bool, since time.Duration) {
 				if r.last != Down {
 					return false, 0
 				}
-				since = max(since, r.rowStart)
+				since, asked = max(since, r.rowStart), asked+1
 			}
 		}
 	}
-	if len(s.witnesses) == 0 && !s.cfg.WitnessNodes {
+	if asked == 0 { // whoever is not asked is not silent (N8)
 		return false, 0
 	}
 	return true, max(since, s.quietFrom)

@@ -67,13 +67,12 @@ func (b *Book) reroute(now time.Time) {
 // end enters that something is over. What was not told yet is not told at all,
 // unless people must know of it though it is over.
 func (b *Book) end(t *told, e sites.Event, now time.Time) {
-	big := b.bigOnes()
 	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *waiting) bool {
 		if w.Event.ID != t.Event.ID {
 			return false
 		}
 		w.End = e
-		return !outlives(&w.Event) || slices.ContainsFunc(big, func(t *told) bool { return covers(&t.Event, &w.Event) })
+		return !outlives(&w.Event) || slices.ContainsFunc(b.bigOnes(), func(t *told) bool { return covers(&t.Event, &w.Event) })
 	})
 	for _, c := range b.Cases {
 		for _, m := range c.Members {

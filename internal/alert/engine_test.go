@@ -35,7 +35,7 @@ type world struct {
 	lose bool
 	// ahead is by how much the wall clock was set.
 	ahead time.Duration
-	log  *slog.Logger
+	log   *slog.Logger
 }
 
 func newWorld() *world {

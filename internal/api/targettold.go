@@ -22,7 +22,7 @@ func (h *Handler) addTargets(ctx context.Context, s *Status) error {
 	var urgent, others []string
 	for i := range list {
 		told := list[i].Problems()
-		if v := &list[i]; v.Wrong && len(told) > 0 {
+		if v := &list[i]; v.Wrong && (v.State == TargetFailing || v.State == TargetDenied) { // of both something is told
 			wrong = append(wrong, CriticalView{Kind: sites.PublishFailed, Site: v.Site, Since: v.Since, Text: told[0], Do: doTarget})
 			urgent, told = append(urgent, told[0]), told[1:]
 		}

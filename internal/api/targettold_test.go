@@ -101,3 +101,14 @@ func TestATargetThatIsWrongIsCritical(t *testing.T) {
 		t.Errorf("problems (-want +got):\n%s", d)
 	}
 }
+
+// If this fails, what is told of a target that somebody has had left alone while it failed
+// is called that it fails, and urgent, whatever it is.
+func TestATargetThatIsLeftAloneIsNotCritical(t *testing.T) {
+	conflict := TargetConflict{Name: "app.example.lan", Type: "A", Text: "somebody else's record is in the way."}
+	f := &fake{pushed: []TargetView{{Name: "x", Server: "10.3.0.1:8729", Site: "munich", State: TargetDisabled, Wrong: true, NoFailover: []TargetConflict{conflict}}}}
+	s, err := f.handler().Whole().Status(t.Context())
+	if err != nil || len(s.Critical) != 0 || len(s.Problems) != 1 {
+		t.Errorf("critical %+v, problems %q, %v", s.Critical, s.Problems, err)
+	}
+}

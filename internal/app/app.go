@@ -140,7 +140,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	}
 	a.judge = clock.Judge{BuildDate: version.Built(), LastEvent: state.Wall}
 	a.cfg.Store(cfg)
-	if a.metrics, err = metrics.New(a, a.log); err != nil {
+	if a.metrics, err = metrics.New(measured{a}, a.log); err != nil {
 		return state, fmt.Errorf("prepare the metrics: %w", err)
 	}
 	a.pushes = metrics.NewBeside(

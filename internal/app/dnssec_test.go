@@ -2,6 +2,8 @@ package app
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -93,5 +95,31 @@ func TestSignedNamesFailOver(t *testing.T) {
 	r.await("config_reloaded")
 	if got, want := r.proved(p, "app.example.lan", ds), p.all(12); got != want {
 		t.Errorf("after two reloads %q, want %q", got, want)
+	}
+}
+
+// If this fails, a reload that was refused binds the next one to a key that no zone was
+// ever signed with, and that may be gone with the rest of the attempt.
+func TestRefusedReloadSignsNothing(t *testing.T) {
+	taken, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	w := newWorld(t, "berlin")
+	w.opt.watchEvery = 0
+	w.write(zones(nil))
+	r := w.start()
+	signed := strings.Replace(zones(map[string]int{"one.lan": 1}), "      hostmaster:", "      dnssec: on\n      hostmaster:", 1)
+	w.write(strings.Replace(signed, "127.0.0.1:0", taken.LocalAddr().String(), 1))
+	if _, err := r.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "the port is taken") {
+		t.Fatalf("a port that is taken: %v", err)
+	}
+	if err := os.RemoveAll(filepath.Join(w.dir, "state", "keys")); err != nil {
+		t.Fatal(err)
+	}
+	w.write(signed)
+	if _, err := r.Reload(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

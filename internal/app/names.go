@@ -47,18 +47,16 @@ func newNames(cfg *config.Config, stored map[string]uint32, judge clock.Judge, l
 	if cfg.DNS == nil {
 		return n, nil
 	}
-	s, err := n.make(cfg)
-	n.server = s
+	n.server, n.kept, err = n.make(cfg)
 	return n, err
 }
 
-func (n *names) make(cfg *config.Config) (*dnsserver.Server, error) {
+func (n *names) make(cfg *config.Config) (*dnsserver.Server, keptKeys, error) {
 	keyed, kept, err := withKeys(cfg, n.kept, n.log)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	n.mu.Lock()
-	n.kept = kept
 	serials := maps.Clone(n.stored)
 	n.mu.Unlock()
 	earliest := n.judge.BuildDate
@@ -70,9 +68,9 @@ func (n *names) make(cfg *config.Config) (*dnsserver.Server, error) {
 		Earliest: earliest, Trust: func() bool { _, cause := n.judge.Now(); return cause == "" },
 	})
 	if err != nil {
-		return nil, fmt.Errorf("prepare the DNS server: %w", err)
+		return nil, nil, fmt.Errorf("prepare the DNS server: %w", err)
 	}
-	return s, nil
+	return s, kept, nil
 }
 
 // publish puts the answers of pools in place. It is called by the loop alone.
@@ -194,7 +192,7 @@ func (n *names) prepare(cfg *config.Config) (*renaming, error) {
 		}
 	default:
 		n.serving.Wait() // the one that left may hold the port for a moment
-		if r.fresh, err = n.make(cfg); err == nil {
+		if r.fresh, r.kept, err = n.make(cfg); err == nil {
 			err = r.fresh.Listen()
 		}
 	}
@@ -229,6 +227,9 @@ func (r *renaming) commit(m *sites.Machine) {
 		n.mu.Unlock()
 		r.change.Commit()
 	case r.fresh != nil:
+		n.mu.Lock()
+		n.kept = r.kept
+		n.mu.Unlock()
 		n.run(r.fresh)
 	default:
 		n.retire()

@@ -56,6 +56,12 @@ func (a *App) prepareAPI(values map[store.Kind]map[string][]byte) error {
 	return nil
 }
 
+// measured is what the metrics are read from ([metrics.Source]).
+type measured struct{ *App }
+
+// Status gives the status as people have it, with the targets.
+func (m measured) Status(ctx context.Context) (api.Status, error) { return m.api.Whole().Status(ctx) }
+
 // DNS gives the counts of the DNS server ([metrics.Source]).
 func (a *App) DNS() (stats dnsserver.Stats, ok bool) {
 	if s := a.names.get(); s != nil {

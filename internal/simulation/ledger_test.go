@@ -34,6 +34,7 @@ type ledger struct {
 	at       map[uint64]time.Duration // when they happened, by the run's time
 	off      []between                // when the controller did not run
 	deaf     []between                // when nobody was to be told of anything
+	dropped  map[uint64]bool          // events that were not told when that began
 	last     uint64
 	outAt    map[string]time.Duration // when a node was last taken out
 	isolated bool                     // the controller says so
@@ -67,7 +68,7 @@ func newLedger(w *world) *ledger {
 	return &ledger{
 		w: w, seen: map[sites.Subject][]observation{}, answers: map[string][]netip.Addr{}, lately: map[string][]served{},
 		disabled: map[string]bool{}, drilled: map[string]time.Duration{}, events: map[uint64]sites.Event{},
-		at:    map[uint64]time.Duration{},
+		at: map[uint64]time.Duration{}, dropped: map[uint64]bool{},
 		outAt: map[string]time.Duration{}, ordered: map[string]bool{}, sawUp: map[string]bool{},
 	}
 }

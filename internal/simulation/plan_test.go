@@ -24,6 +24,7 @@ type siteOf struct {
 	nodes     int
 	passive   bool
 	emergency bool // the next site steps in
+	manual    bool // an operator puts nodes back
 	// target: the answers are pushed to a device; marks: it has room for marks.
 	target, marks bool
 }
@@ -117,7 +118,7 @@ func newPlan(seed uint64) *plan {
 	for i := range 1 + r.IntN(3) {
 		p.sites = append(p.sites, siteOf{
 			nodes: 1 + r.IntN(3), passive: r.IntN(3) == 0, emergency: r.IntN(2) == 0,
-			target: i < 2 && r.IntN(4) != 0, marks: r.IntN(2) == 0,
+			target: i < 2 && r.IntN(4) != 0, marks: r.IntN(2) == 0, manual: r.IntN(4) == 0,
 		})
 	}
 	total := 0
@@ -187,7 +188,7 @@ func (p *plan) deathTime() time.Duration {
 	return time.Duration(p.nodes())*spacing + p.decideTime() + 2*p.interval
 }
 
-func (p *plan) returnTime() time.Duration { return p.backTime() + 4*p.interval }
+func (p *plan) returnTime() time.Duration { return p.backTime() + 4*p.interval + 2*time.Minute }
 
 func (p *plan) nodes() (n int) {
 	for i := range p.sites {
@@ -238,6 +239,9 @@ func (p *plan) yaml(v variant) string {
 		fmt.Fprintf(&b, "  - name: %s\n    resolver: \"10.%d.0.1\"\n    clients: [10.%d.0.0/16]\n", siteName(i), i+1, i+1)
 		if s.passive {
 			b.WriteString("    mode: active_passive\n")
+		}
+		if s.manual {
+			b.WriteString("    failback: manual\n")
 		}
 		if s.emergency && len(p.sites) > 1 {
 			fmt.Fprintf(&b, "    emergency_site: %s\n", siteName((i+1)%len(p.sites)))

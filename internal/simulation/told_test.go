@@ -25,7 +25,7 @@ func (w *world) told() {
 	g := w.ledger
 	g.mu.Lock()
 	for id, e := range g.events {
-		if g.mustTell(&e) && !w.people.knows(id) && g.couldTell(&e, w.since()) {
+		if g.mustTell(&e) && !w.people.knows(id) && !g.dropped[id] && g.couldTell(&e, w.since()) {
 			w.fault("nobody was told of event %d: %s %s: %s", id, e.Kind, e.Subject(), e.Text)
 		}
 	}
@@ -97,7 +97,10 @@ func (g *ledger) heard(now bool) {
 	switch was := n == 0 || g.deaf[n-1].to < 1000*time.Hour; {
 	case was && !now:
 		g.deaf = append(g.deaf, between{g.w.since(), 1000 * time.Hour})
-		g.w.people.forget() // what waits is dropped
+		g.w.people.forget()
+		for id := range g.events {
+			g.dropped[id] = g.dropped[id] || !g.w.people.knows(id)
+		}
 	case !was && now:
 		g.deaf[n-1].to = g.w.since()
 	}

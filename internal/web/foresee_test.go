@@ -22,3 +22,18 @@ func TestForeseenOfAPoolOfSomeNodes(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Where a pause holds a move back, clients get a node that does not answer: among many
+// sites in trouble that one would have no place on the first page.
+func TestAHeldMoveComesFirst(t *testing.T) {
+	h := pagesOf(t, hostile(1))
+	st := &api.Status{}
+	for range maxCards {
+		st.Sites = append(st.Sites, sites.SiteView{Name: "a", Pools: []sites.PoolView{{Name: sites.DefaultPool, Serves: "emergency:b"}}})
+	}
+	st.Sites = append(st.Sites, sites.SiteView{Name: "held", Pools: []sites.PoolView{{Name: sites.DefaultPool, Serves: "own", Paused: &sites.Hold{}, Held: true}}})
+	cards, _ := h.cards(&visit{caller: &api.Caller{}}, st)
+	if cards[0].Name != "held" {
+		t.Errorf("%s comes first", cards[0].Name)
+	}
+}

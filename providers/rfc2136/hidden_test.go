@@ -29,6 +29,12 @@ func TestNamesThatTheZoneCannotHold(t *testing.T) {
 					beside := fmt.Sprintf("beside%s-%s.example.lan", mark, strings.ReplaceAll(tc.name, ".", "-"))
 					testHidden(t, New(cfg), tc.name, tc.want, beside)
 				}
+				// A wildcard's alias is one of no name in the zone.
+				want := rec("x"+mark+".star.example.lan", "10.1.0.11", 30*time.Second)
+				out, err := round(New(cfg), want).Sync(t.Context())
+				if err != nil || len(out.Verified) != 1 || len(out.Listing.Shadows) > 0 || len(out.First.Conflicts) > 0 {
+					t.Errorf("below a wildcard's alias: %v, %+v", err, out)
+				}
 			}
 		})
 	}
@@ -36,11 +42,7 @@ func TestNamesThatTheZoneCannotHold(t *testing.T) {
 
 func testHidden(t *testing.T, p *Provider, name, want, beside string) {
 	t.Helper()
-	keep := func(context.Context, []providers.Record) error { return nil }
-	r := providers.Round{Provider: p, Keep: keep, Input: providers.Input{Traits: Traits, Desired: []providers.Record{
-		rec(name, "10.1.0.11", 30*time.Second), rec(beside, "10.1.0.11", 30*time.Second),
-	}}}
-	out, err := r.Sync(t.Context())
+	out, err := round(p, rec(name, "10.1.0.11", 30*time.Second), rec(beside, "10.1.0.11", 30*time.Second)).Sync(t.Context())
 	if class, _ := providers.ClassOf(err); class != providers.Permanent || !strings.Contains(err.Error(), want) {
 		t.Errorf("%s: class %d: %v", name, class, err)
 	}
@@ -50,4 +52,9 @@ func testHidden(t *testing.T, p *Provider, name, want, beside string) {
 	if len(out.Refused) != 1 || out.Refused[0].Name != name || len(out.Listing.Shadows) != 1 {
 		t.Errorf("%s: refused %v, shadows %v", name, out.Refused, out.Listing.Shadows)
 	}
+}
+
+func round(p *Provider, desired ...providers.Record) *providers.Round {
+	keep := func(context.Context, []providers.Record) error { return nil }
+	return &providers.Round{Provider: p, Keep: keep, Input: providers.Input{Traits: Traits, Desired: desired}}
 }

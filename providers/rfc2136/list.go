@@ -103,6 +103,15 @@ func (p *Provider) lookAt(ctx context.Context, name string, wild *wildcards) (pr
 			return out, err
 		}
 		entries, shadow := p.entries(key, in.Answer, ours)
+		if shadow != "" && !slices.ContainsFunc(in.Answer, isDNAME) {
+			made, err := p.made(ctx, name, dns.TypeCNAME)
+			if err != nil {
+				return out, err
+			}
+			if made {
+				continue // it is a wildcard's alias, which a record of the name ends
+			}
+		}
 		if shadow != "" {
 			out.Shadows = append(out.Shadows, providers.Shadow{Name: name, Text: shadow})
 			return out, nil // the other family is behind it too
@@ -110,7 +119,7 @@ func (p *Provider) lookAt(ctx context.Context, name string, wild *wildcards) (pr
 		if len(entries) > 0 && !entries[0].Marked {
 			made, err := wild.may(ctx, key)
 			if err == nil && made {
-				made, err = p.made(ctx, key)
+				made, err = p.made(ctx, name, rrtype(family))
 			}
 			if err != nil {
 				return out, err
@@ -149,6 +158,8 @@ func (p *Provider) entries(key providers.Key, answer []dns.RR, ours map[netip.Ad
 	}
 	return list, ""
 }
+
+func isDNAME(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeDNAME }
 
 func text(r providers.Record) string {
 	return fmt.Sprintf("%s. %d IN %s %s", r.Name, int(r.TTL/time.Second), r.Key().Type(), r.Addr)
@@ -204,9 +215,9 @@ func (w *wildcards) may(ctx context.Context, key providers.Key) (bool, error) {
 // made says whether an RRset that is answered is not in the zone itself: the
 // condition of an update looks at what is there and not at wildcards (RFC 2136
 // section 3.2). Nothing is changed.
-func (p *Provider) made(ctx context.Context, key providers.Key) (bool, error) {
+func (p *Provider) made(ctx context.Context, name string, of uint16) (bool, error) {
 	m := new(dns.Msg).SetUpdate(p.zone)
-	m.RRsetUsed([]dns.RR{&dns.ANY{Hdr: dns.RR_Header{Name: dns.Fqdn(key.Name), Rrtype: rrtype(key.Family)}}})
+	m.RRsetUsed([]dns.RR{&dns.ANY{Hdr: dns.RR_Header{Name: dns.Fqdn(name), Rrtype: of}}})
 	err := p.update(ctx, m)
 	if class, _ := providers.ClassOf(err); class == providers.Changed {
 		return true, nil

@@ -2,8 +2,10 @@ package httpd
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/dnsteer/dnsteer/internal/config"
@@ -38,5 +40,29 @@ func TestAWildcardIsOfItsFamily(t *testing.T) {
 	s.use(&both)
 	if !answers("127.0.0.1") || !answers("::1") {
 		t.Error(fmt.Sprint("both: ", s.Missing()))
+	}
+}
+
+// What asks for the health by HTTP/1.0, as balancers and monitors do, names no host, and
+// would take a controller that is well for dead. No browser does so.
+func TestHealthWithoutAHost(t *testing.T) {
+	s := open(t, nil)
+	for request, want := range map[string]string{
+		"GET /-/healthy HTTP/1.0\r\n\r\n":                               "200",
+		"GET /-/healthy HTTP/1.0\r\nHost: evil.example\r\n\r\n":         "421",
+		"GET /-/healthy HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n": "421",
+	} {
+		conn, err := net.Dial("tcp", s.addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, request); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(conn)
+		if err != nil || !strings.Contains(strings.SplitN(string(answer), "\r\n", 2)[0], want) {
+			t.Errorf("%q: %.60q, %v", request, answer, err)
+		}
+		_ = conn.Close()
 	}
 }
