@@ -168,6 +168,7 @@ type rrset struct {
 	all     []Entry
 	adopt   map[string]bool // IDs in ours that do not bear our mark yet
 	journal bool            // we wrote records of it
+	taken   bool            // something of it becomes ours: no drift of it stands
 }
 
 type planner struct {
@@ -213,7 +214,7 @@ func (p *planner) collect() {
 				s.adopt[e.ID] = true
 			}
 			e.Marked = p.in.Traits.Marks
-			s.ours = append(s.ours, e)
+			s.ours, s.taken = append(s.ours, e), true
 		case !e.Disabled:
 			s.foreign = append(s.foreign, e)
 		}

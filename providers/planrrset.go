@@ -19,7 +19,7 @@ func (p *planner) rrset(s *rrset) {
 	if slices.Contains(p.in.Untouched, s.key.Name) || p.conflicts(s) {
 		return
 	}
-	if drifted && (p.in.Policy.KeepDrift || slices.Contains(p.in.Leave, s.key)) && slices.EqualFunc(s.missing(), s.last, p.equal) {
+	if drifted && !s.taken && (p.in.Policy.KeepDrift || slices.Contains(p.in.Leave, s.key)) && slices.EqualFunc(s.missing(), s.last, p.equal) {
 		if c := p.change(s); !c.Empty() {
 			p.hold(s.key, "drift", "somebody has changed it there, and that stands for the moment")
 			if !s.answered() && !c.only() {

@@ -158,6 +158,7 @@ const recentEvents = 5000
 // run had told of them, so that nothing stays open for ever and nothing is said
 // again (P5).
 func (a *App) settle(found start) {
+	cfg := a.cfg.Load()
 	after := found.lastEvent - min(found.lastEvent, recentEvents)
 	rejected := a.unresolved(after, found.lastEvent, sites.ConfigRejected, sites.ConfigReloaded)
 	failed := a.unresolved(after, found.lastEvent, sites.StoreFailed, sites.StoreRecovered)
@@ -169,7 +170,7 @@ func (a *App) settle(found start) {
 		if k.rejected == 0 {
 			k.rejected = rejected.ID
 		}
-		a.settleConfig(found.loadErr, rejected)
+		a.settleConfig(cfg, found.loadErr, rejected)
 		if k.failed == 0 && failed.ID != 0 {
 			k.failed = failed.ID
 			k.reopen()
@@ -180,11 +181,14 @@ func (a *App) settle(found start) {
 	}
 }
 
-func (a *App) settleConfig(loadErr error, rejected sites.Event) {
+// settleConfig tells how the start's configuration fares. A reload may have come before
+// it, which has told of its own.
+func (a *App) settleConfig(cfg *config.Config, loadErr error, rejected sites.Event) {
+	_, _, fault := a.status.get()
 	switch {
-	case loadErr == nil && a.keeper.rejected != 0:
+	case fault == "" && a.keeper.rejected != 0:
 		a.loop.happened(sites.Event{Kind: sites.ConfigReloaded, Resolves: a.keeper.rejected, Text: "The configuration is valid again and in place."})
-	case loadErr != nil:
+	case loadErr != nil && loadErr.Error() == fault && a.cfg.Load() == cfg:
 		text := fmt.Sprintf("The configuration is not valid, so the last good one is used: %v", loadErr)
 		if text != rejected.Text {
 			a.loop.happened(sites.Event{Kind: sites.ConfigRejected, Resolves: a.keeper.rejected, Text: text})

@@ -30,7 +30,7 @@ func (a *App) Status(ctx context.Context) (api.Status, error) {
 	st.Alerts = summary(a.alerts.Status())
 	st.Resolved = a.seen.views()
 	st.Problems = append(problems(&st), a.names.absent()...)
-	st.Critical = critical(&st, a.last(ctx))
+	st.Critical = critical(&cfg.Sites, &st, a.last(ctx))
 	return st, nil
 }
 

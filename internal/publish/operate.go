@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/dnsteer/dnsteer/providers"
@@ -30,14 +31,18 @@ func (p *Publisher) Plan(ctx context.Context, name string) ([]Planned, error) {
 		return nil, ErrUnknown
 	}
 	list := make([]Planned, len(members))
-	for i, m := range members {
-		list[i] = Planned{Name: m.name, Server: m.server.Name}
-		out, err := m.peek(ctx)
-		list[i].Plan, list[i].Err = out.First, err
-		m.mu.Lock()
-		list[i].Repair = m.repairAgain(out.First.Held)
-		m.mu.Unlock()
+	var all sync.WaitGroup
+	for i, m := range members { // one that is silent holds up no other
+		all.Go(func() {
+			list[i] = Planned{Name: m.name, Server: m.server.Name}
+			out, err := m.peek(ctx)
+			list[i].Plan, list[i].Err = out.First, err
+			m.mu.Lock()
+			list[i].Repair = m.repairAgain(out.First.Held)
+			m.mu.Unlock()
+		})
 	}
+	all.Wait()
 	return list, nil
 }
 
