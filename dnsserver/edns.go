@@ -9,28 +9,30 @@ import (
 
 // options reads a row of EDNS options. known is false where the row or one of
 // them is malformed, or where the library may refuse the contents of one that it
-// looks into: they are left to it.
+// looks into: they are left to it, and what follows them is read.
 func (q *query) options(b []byte) (known bool) {
-	q.cookie, q.nsid = nil, false
+	q.cookie, q.nsid, known = nil, false, true
 	for len(b) > 0 {
 		if len(b) < 4 {
 			return false
 		}
 		code, n := binary.BigEndian.Uint16(b), int(binary.BigEndian.Uint16(b[2:]))
-		if len(b) < 4+n || !plain(code, b[4:4+n]) {
+		if len(b) < 4+n {
 			return false
 		}
-		switch code {
-		case dns.EDNS0COOKIE:
+		switch {
+		case !plain(code, b[4:4+n]):
+			known = false
+		case code == dns.EDNS0COOKIE:
 			if q.cookie == nil { // RFC 7873 section 5.2: others are ignored
 				q.cookie, q.asks = b[4:4+n], true
 			}
-		case dns.EDNS0NSID:
+		case code == dns.EDNS0NSID:
 			q.nsid, q.asks = true, true
 		}
 		b = b[4+n:]
 	}
-	return true
+	return known
 }
 
 // known says whether this server looks into options of a code. Others are ignored,

@@ -31,6 +31,17 @@ func TestUnknownOptionsAreIgnored(t *testing.T) {
 	}
 }
 
+// If this fails, whether a cookie is answered depends on which options stand before it.
+func TestCookieBehindOtherOptions(t *testing.T) {
+	s := lanServer(t)
+	for _, qtype := range []uint16{dns.TypeA, dns.TypeANY} {
+		msg := withOptions(t, qtype, &dns.EDNS0_EXPIRE{Code: dns.EDNS0EXPIRE, Empty: true}, &dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: "0102030405060708"})
+		if m := exchange(t, s, "10.1.0.5", msg, false); len(cookieIn(m)) != 2*(clientCookie+serverCookie) {
+			t.Errorf("type %d: %v", qtype, m)
+		}
+	}
+}
+
 // If this fails, a client that asks for a cookie and nothing else is told that it does
 // not know the protocol (RFC 7873 section 5.4).
 func TestCookieWithoutQuestion(t *testing.T) {

@@ -207,8 +207,13 @@ func (w *worker) respond(dst, msg []byte, from netip.Addr, tcp bool) (n int) {
 		return 0
 	}
 	usual := w.q.usual(msg)
-	if !tcp && w.snap.rate.PerSecond > 0 && w.limited() {
-		return w.slip(dst, msg)
+	if !tcp && w.snap.rate.PerSecond > 0 {
+		if !usual && w.q.end > 0 {
+			w.q.readSections(msg) // for the cookie
+		}
+		if w.limited() {
+			return w.slip(dst, msg)
+		}
 	}
 	if usual {
 		n = w.hot(dst, tcp)

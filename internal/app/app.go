@@ -154,7 +154,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 		commit = func(b store.Batch) error { return a.opt.disk(b, a.store.Commit) }
 	}
 	a.markLost(cfg, state.Values[kindKeys], commit)
-	if a.names, err = newNames(cfg, state.Serials, a.judge, a.log); err != nil {
+	if a.names, err = newNames(cfg, &state, a.judge, a.log); err != nil {
 		return state, err
 	}
 	a.loop = (&loop{

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -17,7 +18,7 @@ import (
 // keptKeys has the keys that are kept in the state folder, by zone.
 type keptKeys map[string]keptKey
 
-// keptKey is one: its DS record, and whether it was made just now.
+// keptKey is the one that signs: its DS record, and whether it was made just now.
 type keptKey struct {
 	ds   string
 	made bool
@@ -25,8 +26,10 @@ type keptKey struct {
 
 // withKeys gives the DNS server's configuration with the keys of signed zones that
 // are kept in the state folder. Those that are missing are made, unless the zone is
-// signed with one already: another would have validators refuse the zone.
-func withKeys(cfg *config.Config, signed keptKeys, log *slog.Logger) (*dnsserver.Config, keptKeys, error) {
+// signed with one already: another would have validators refuse the zone. Of several the
+// one that signed last, known by its DS record, signs on, and all are published: the zone
+// is right for a parent that has the record of any of them.
+func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, log *slog.Logger) (*dnsserver.Config, keptKeys, error) {
 	c := *cfg.DNS
 	c.Zones = slices.Clone(c.Zones)
 	kept := keptKeys{}
@@ -38,16 +41,24 @@ func withKeys(cfg *config.Config, signed keptKeys, log *slog.Logger) (*dnsserver
 		if err := stillThere(cfg, z, signed[z.Name].ds); err != nil {
 			return nil, nil, fmt.Errorf("sign zone %s: %w", z.Name, err)
 		}
-		k, made, err := keyfile.Kept(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
+		keys, made, err := keyfile.Kept(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
 		if err != nil {
 			return nil, nil, fmt.Errorf("sign zone %s: %w", z.Name, err)
+		}
+		last := cmp.Or(signed[z.Name].ds, strings.TrimPrefix(string(known[z.Name]), lostMark))
+		if i := slices.IndexFunc(keys, func(k dnsserver.SigningKey) bool { return keyfile.DSText(k.DS()) == last }); i > 0 {
+			keys[0], keys[i] = keys[i], keys[0]
+		}
+		k := keys[0]
+		if len(keys) > 1 {
+			log.Warn("a zone has several keys: all are published, and one signs; name them in their order by the zone's dnssec.keys, or remove those that are not wanted", "zone", z.Name, "folder", cfg.KeyFolder(), "signs", keyfile.DSText(k.DS()))
 		}
 		kept[z.Name] = keptKey{keyfile.DSText(k.DS()), made}
 		if made {
 			log.Warn("a key was made to sign a zone: keep a copy of it, and have the parent zone take its DS record", "zone", z.Name, "folder", cfg.KeyFolder(), "ds", keyfile.DSText(k.DS()))
 		}
 		signing := *z.DNSSEC
-		signing.Keys = []dnsserver.SigningKey{k}
+		signing.Keys = keys
 		z.DNSSEC = &signing
 	}
 	return &c, kept, nil

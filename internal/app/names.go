@@ -11,6 +11,7 @@ import (
 	"github.com/dnsteer/dnsteer/dnsserver"
 	"github.com/dnsteer/dnsteer/internal/clock"
 	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -23,8 +24,9 @@ type names struct {
 	sites []sites.Site
 	last  map[sites.PoolID]sites.Answer
 
-	secret dnsserver.Secret // of DNS cookies; nil has the server make one
-	judge  clock.Judge      // of the clock that signatures are made by
+	secret dnsserver.Secret  // of DNS cookies; nil has the server make one
+	judge  clock.Judge       // of the clock that signatures are made by
+	signed map[string][]byte // DS records of the keys that the last run signed with, by zone
 
 	mu     sync.Mutex
 	server *dnsserver.Server // nil if there is none
@@ -36,9 +38,9 @@ type names struct {
 	serving sync.WaitGroup
 }
 
-func newNames(cfg *config.Config, stored map[string]uint32, judge clock.Judge, log *slog.Logger) (*names, error) {
-	n := &names{log: log, judge: judge, sites: cfg.Sites.Sites, last: make(map[sites.PoolID]sites.Answer), stored: map[string]uint32{}}
-	maps.Copy(n.stored, stored)
+func newNames(cfg *config.Config, state *store.State, judge clock.Judge, log *slog.Logger) (*names, error) {
+	n := &names{log: log, judge: judge, sites: cfg.Sites.Sites, last: make(map[sites.PoolID]sites.Answer), stored: map[string]uint32{}, signed: state.Values[kindKeys]}
+	maps.Copy(n.stored, state.Serials)
 	secret, err := cookieSecret(cfg.StatePath)
 	if err != nil {
 		log.Warn("DNS cookies do not outlive this run as they should", "error", err)
@@ -52,7 +54,7 @@ func newNames(cfg *config.Config, stored map[string]uint32, judge clock.Judge, l
 }
 
 func (n *names) make(cfg *config.Config) (*dnsserver.Server, keptKeys, error) {
-	keyed, kept, err := withKeys(cfg, n.kept, n.log)
+	keyed, kept, err := withKeys(cfg, n.kept, n.signed, n.log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -187,7 +189,7 @@ func (n *names) prepare(cfg *config.Config) (*renaming, error) {
 	case cfg.DNS == nil:
 	case s != nil:
 		var keyed *dnsserver.Config
-		if keyed, r.kept, err = withKeys(cfg, n.kept, n.log); err == nil {
+		if keyed, r.kept, err = withKeys(cfg, n.kept, n.signed, n.log); err == nil {
 			r.change, err = s.Prepare(keyed)
 		}
 	default:

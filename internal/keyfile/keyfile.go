@@ -225,22 +225,26 @@ func DSText(ds *dns.DS) string {
 	return fmt.Sprintf("%s IN DS %d %d %d %s", ds.Hdr.Name, ds.KeyTag, ds.Algorithm, ds.DigestType, strings.ToUpper(ds.Digest))
 }
 
-// Kept gives the key of a zone in a folder, and makes one where there is none.
-func Kept(dir, zone string, algorithm uint8) (k dnsserver.SigningKey, made bool, err error) {
+// Kept gives the keys of a zone in a folder, and makes one where there is none.
+func Kept(dir, zone string, algorithm uint8) (keys []dnsserver.SigningKey, made bool, err error) {
 	list, err := Find(dir, zone, algorithm)
-	switch {
-	case err != nil:
-		return k, false, err
-	case len(list) > 1:
-		return k, false, fmt.Errorf("zone %s has %d keys in %s: name them in their order by the zone's dnssec.keys, or remove those that are not wanted", zone, len(list), dir)
-	case len(list) == 1:
-		k, err = Read(list[0])
-		return k, false, err
+	if err != nil {
+		return nil, false, err
+	}
+	for _, base := range list {
+		k, err := Read(base)
+		if err != nil {
+			return nil, false, err
+		}
+		keys = append(keys, k)
+	}
+	if len(keys) > 0 {
+		return keys, false, nil
 	}
 	m, err := New(zone, algorithm)
 	if err != nil {
-		return k, false, err
+		return nil, false, err
 	}
 	_, err = m.Write(dir)
-	return m.SigningKey, true, err
+	return []dnsserver.SigningKey{m.SigningKey}, true, err
 }
