@@ -127,10 +127,12 @@ func (m *Machine) failing() (starts []failure, of int) {
 	for _, s := range m.sites {
 		for _, n := range s.nodes {
 			n.begun = 0
-			if !n.cfg.Failover || n.Replaced {
+			if !n.cfg.Failover {
 				continue
 			}
-			of++
+			if !n.Replaced { // a former incarnation fails in the place of its heir, which is pending
+				of++
+			}
 			if n.taken() || n.Drill != nil {
 				continue
 			}

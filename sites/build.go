@@ -223,6 +223,7 @@ func (m *Machine) buildSite(c *Site, old *site) *site {
 	}
 	for _, n := range s.nodes {
 		n.freed()
+		n.was = nil
 	}
 	for i := range c.Windows {
 		s.windows = append(s.windows, windowClock{cfg: &c.Windows[i]})
@@ -248,10 +249,26 @@ func (m *Machine) buildPool(s *site, i int, at [][]*node, old *pool) *pool {
 			n.in = append(n.in, p)
 		}
 	}
+	p.follow()
 	if c.Mode == ActiveActive {
 		p.Active, p.said.active = "", ""
 	}
 	return p
+}
+
+// follow has the members of a pool go on with the incarnations that have their
+// addresses: those of a node that is given another are its former one's now (A7).
+func (p *pool) follow() {
+	p.Members = slices.Clone(p.Members)
+	for i := range p.Members {
+		x := &p.Members[i]
+		for _, n := range p.nodes {
+			if n.Name == x.Node && n.was != nil && n.was.Replaced == x.Replaced {
+				x.Replaced = n.Replaced
+				break
+			}
+		}
+	}
 }
 
 // index lists the subjects that are probed: no disabled node is (N8).

@@ -22,7 +22,7 @@ func (m *Machine) buildNodes(s *site, i int, old []*node) []*node {
 			current = o
 		}
 	}
-	n := &node{SavedNode: SavedNode{Name: c.Name}, cfg: c, site: s, index: i}
+	n := &node{SavedNode: SavedNode{Name: c.Name}, cfg: c, site: s, index: i, was: same}
 	if current != nil {
 		n.Maintenance, n.Disabled, n.Window = current.Maintenance, current.Disabled, current.Window
 		n.WindowSkip, n.WindowEnded = current.WindowSkip, current.WindowEnded
@@ -44,7 +44,7 @@ func (m *Machine) buildNodes(s *site, i int, old []*node) []*node {
 	oldCfg.Addresses, oldCfg.Secondary = former.Addresses, former.Secondary
 	g := &node{
 		SavedNode: SavedNode{Name: c.Name, Replaced: true, WindowSkip: n.WindowSkip},
-		cfg:       &oldCfg, site: s, index: i, heir: n,
+		cfg:       &oldCfg, site: s, index: i, heir: n, was: former,
 	}
 	g.remember(former)
 	n.former = g

@@ -151,14 +151,20 @@ func (l *line) follow(p proof) {
 	}
 }
 
+// proof is what proves the line now; without a witness it always is (N3).
+func (m *Machine) proof(l *line) proof {
+	s := l.node.site
+	if s.cfg.NoWitness {
+		return proof{works: true, seen: m.now.Boot}
+	}
+	return s.proof(l)
+}
+
 // judge brings a line that no operator has taken up to date: called when a
 // result of it or of its witnesses has come, and when a deadline has.
 func (m *Machine) judge(l *line) {
-	s, now := l.node.site, m.now.Boot
-	p := proof{works: true, seen: now}
-	if !s.cfg.NoWitness {
-		p = s.proof(l)
-	}
+	s := l.node.site
+	p := m.proof(l)
 	if l.doubted && m.provenSince(l, l.doubt) {
 		l.enter(m, WordOut)
 	}
@@ -190,7 +196,7 @@ func (m *Machine) refuted(l *line) bool {
 
 // accompany follows a line in maintenance: it is probed on and not judged (N7).
 func (m *Machine) accompany(l *line) {
-	l.follow(l.node.site.proof(l))
+	l.follow(m.proof(l))
 	if l.last == Up && l.row >= l.node.cfg.Rise {
 		m.online(l)
 	}

@@ -12,8 +12,10 @@ type node struct {
 	heir  *node // the one that replaces it, for a replaced one
 	// former is the one that it replaces, until its new address is up (A7).
 	former *node
-	lines  [families]*line
-	in     []*pool // the pools that hold it
+	// was is the one that it goes on from, while a configuration is put in place.
+	was   *node
+	lines [families]*line
+	in    []*pool // the pools that hold it
 	// drilled is the Step that has ended the last drill.
 	drilled uint64
 	begun   int // lines that began to fail at the time that the brake looks at

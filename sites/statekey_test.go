@@ -55,7 +55,7 @@ var apart = map[string]bool{
 	"Machine.now": true, "Machine.steps": true, "Machine.began": true, "Machine.lookedAt": true, "Machine.shortest": true,
 	"SavedGlobal.LastEvent": true, "SavedGlobal.Starts": true, "SavedGlobal.LoopSaid": true,
 	"site.cfg": true, "site.chain": true, "site.dependents": true, "site.ttls": true, "site.horizons": true, "site.slot": true, "site.isDirty": true,
-	"SavedSite.Nodes": true, "SavedSite.Pools": true, "node.cfg": true, "node.site": true, "node.heir": true, "node.former": true, "node.in": true, "node.load": true,
+	"SavedSite.Nodes": true, "SavedSite.Pools": true, "node.cfg": true, "node.was": true, "node.site": true, "node.heir": true, "node.former": true, "node.in": true, "node.load": true,
 	"SavedNode.Lines": true, "SavedNode.Addresses": true, "SavedNode.Outages": true, "line.node": true, "record.subject": true,
 	"pool.cfg": true, "pool.site": true, "pool.nodes": true, "pool.spare": true, "pool.hint": true, "pool.found": true,
 	"Hold.By": true, "Hold.Reason": true, "Check.Text": true, "Check.Duration": true, "Check.Figures": true, "checkClock.figures": true,

@@ -57,6 +57,12 @@ func (s *site) drop(n *node) {
 	s.nodes = slices.DeleteFunc(s.nodes, gone)
 	for _, p := range s.pools {
 		p.nodes = slices.DeleteFunc(p.nodes, gone)
+		p.Members = slices.Clone(p.Members)
+		for i := range p.Members { // its place is its heir's, also in a pool that does not move
+			if x := &p.Members[i]; x.Node == n.Name && x.Replaced {
+				*x = n.heir.member(n.heir.serves())
+			}
+		}
 	}
 }
 

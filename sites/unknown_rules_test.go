@@ -48,6 +48,37 @@ func TestO1Apart(t *testing.T) {
 			want: `berlin/a=failing
 				berlin=own 10.1.0.11, 10.1.0.12
 				unjudged berlin/a`,
+		}, {
+			name: "what cannot be judged for want of a witness is judged where a reload takes the witnesses away (N14)",
+			cfg: func(c *Config) {
+				s := &c.Sites[0]
+				s.Witnesses = append(s.Witnesses, Witness{Name: "resolver fd00:1::1", Addr: addrs("fd00:1::1")[0]})
+				s.Nodes[0].Addresses = addrs("10.1.0.11", "fd00:1::11")
+			},
+			reload: []func(*Config){func(c *Config) { c.Sites[0].Witnesses, c.Sites[0].NoWitness = nil, true }},
+			in: `60s down fd00:1::1
+				2m maintenance berlin/a
+				2m events
+				2m reload 0
+				2m1s events
+				3m explain site berlin`,
+			want: `unjudged berlin
+				failover_maintenance berlin/a
+				judged berlin
+				berlin has no witness: threshold and two failures decide, and a fault of our own line looks like an outage of its nodes.`,
+		}, {
+			name: "that no other node is left to vouch is said",
+			cfg: func(c *Config) {
+				c.Sites[0].WitnessNodes, c.Sites[0].WitnessAll = true, true
+			},
+			in: `60s disable berlin/a
+				60s down berlin resolver 10.1.0.1
+				2m events
+				2m up berlin resolver 10.1.0.1
+				3m explain site berlin`,
+			want: `node_disabled berlin/a
+				unjudged berlin
+				berlin cannot be judged since 12:01:03 UTC: what must prove it has not answered since, and every witness must answer. Nothing of it moves by an outage until that is otherwise.`,
 		},
 	})
 }
