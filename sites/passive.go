@@ -32,8 +32,9 @@ func (m *Machine) choose(p *pool) (*node, [families]bool) {
 		if stays != nil {
 			return stays, in // nobody is switched to who fails
 		}
-		away := p.Source == Emergency || cur != nil && cur.taken()
-		if away && first.cfg.Failover && first.measured() == WordFailing && m.emergency(p) != nil {
+		away := p.Source == Emergency && p.admits(first) == [families]bool{} ||
+			cur != nil && cur.taken() && first.cfg.Failover && first.measured() == WordFailing
+		if away && m.emergency(p) != nil {
 			return nil, [families]bool{} // better who answers elsewhere (A4)
 		}
 		return first, first.serves()

@@ -169,7 +169,7 @@ func (m *Machine) own(p *pool) (members []Member, active string) {
 		}
 	}
 	if p.cfg.Mode == ActiveActive {
-		return p.every(), ""
+		return p.every(p.Source == Emergency && m.emergency(p) != nil), ""
 	}
 	n, in := m.choose(p)
 	if n == nil {
@@ -180,10 +180,14 @@ func (m *Machine) own(p *pool) (members []Member, active string) {
 
 // every gives the serving nodes of a pool, without those that fail and are not
 // answered yet, as long as there are others (N12); or, where there is none,
-// those whose first result is not in (A1, N10).
-func (p *pool) every() []Member {
+// those whose first result is not in (A1, N10). Who is served elsewhere comes back to
+// none that does not answer (N12).
+func (p *pool) every(elsewhere bool) []Member {
 	members := p.spare[:0]
-	for _, which := range [...]func(*node) [families]bool{p.admits, (*node).serves, (*node).may} {
+	for i, which := range [...]func(*node) [families]bool{p.admits, (*node).serves, (*node).may} {
+		if i == 1 && elsewhere {
+			continue
+		}
 		for _, n := range p.nodes {
 			if in := which(n); in != [families]bool{} {
 				members = append(members, n.member(in))
@@ -244,17 +248,17 @@ func (p *pool) held() []Member {
 		}
 		if in := p.had(n); in != [families]bool{} {
 			members = append(members, n.member(in))
-		} else if in := n.serves(); n.Entitled && in != [families]bool{} {
+		} else if in := p.admits(n); n.Entitled && in != [families]bool{} {
 			members = append(members, n.member(in))
 		}
 	}
 	return members
 }
 
-// entitled says whether an operator has put a node of the pool back.
+// entitled says whether an operator has put a node of the pool back that answers.
 func (p *pool) entitled() bool {
 	for _, n := range p.nodes {
-		if n.Entitled && n.serves() != [families]bool{} {
+		if n.Entitled && p.admits(n) != [families]bool{} {
 			return true
 		}
 	}
