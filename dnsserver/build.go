@@ -41,6 +41,13 @@ func (b *builder) addZones() {
 	}
 	b.addServices(drafts)
 	for _, d := range order {
+		// The names above a zone exist also where none delegates it: a resolver that heard
+		// the contrary would ask for nothing below them (RFC 8020).
+		if p := deepest(drafts, parentOf(d.wire)); p != nil {
+			p.node(d.wire).inner = true
+		}
+	}
+	for _, d := range order {
 		if err := d.finish(); err != nil {
 			b.errs = append(b.errs, err)
 		}

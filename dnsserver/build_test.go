@@ -1,9 +1,12 @@
 package dnsserver
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/miekg/dns"
 )
 
 // If this fails, a configuration that cannot be served is taken, or refused
@@ -51,12 +54,23 @@ func TestConfigFaults(t *testing.T) {
 			tt.change(cfg)
 			s, err := New(cfg, Options{})
 			if err == nil {
-				t.Fatalf("taken: %v", s.Serials())
+				t.Fatalf("taken (%v), want the error %q", s.Serials(), tt.want)
 			}
 			if !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("error %q\nwant  %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// If this fails, a record with the longest TTL that there is (RFC 2181 section 8) is
+// refused.
+func TestLongestTTL(t *testing.T) {
+	cfg := lanConfig(t)
+	cfg.Zones[0].Records = append(cfg.Zones[0].Records, records(t, "forever.example.lan. 2147483647 IN TXT x\n")...)
+	m := exchange(t, newServer(t, cfg), "10.1.0.1", ask("forever.example.lan.", dns.TypeTXT), false)
+	if len(m.Answer) != 1 || m.Answer[0].Header().Ttl != math.MaxInt32 {
+		t.Errorf("got %v, want the record with its TTL", m)
 	}
 }
 

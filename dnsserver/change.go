@@ -47,9 +47,10 @@ func (s *Server) prepare(cfg *Config) (*Change, error) {
 	}
 	c.compare()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.net.opened {
-		c.next, c.added, err = s.net.plan(cfg.Listen, len(s.udpCounts))
+	opened, open := s.net.opened, slices.Clone(s.net.open)
+	s.mu.Unlock()
+	if opened {
+		c.next, c.added, err = s.plan(open, cfg.Listen)
 	}
 	return c, err
 }

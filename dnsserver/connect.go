@@ -26,7 +26,7 @@ func (d *draft) connect() {
 			n.dname = up.dname
 		case up.find(dns.TypeDNAME) != nil:
 			n.dname = up
-		case n.find(dns.TypeNS) != nil:
+		case n.inner, n.find(dns.TypeNS) != nil:
 			n.cut = n
 		}
 	}
@@ -66,7 +66,11 @@ func (d *draft) finishNodes() error {
 
 // addGlue collects the zone's addresses of a delegation's name servers.
 func (d *draft) addGlue(n *draftNode) error {
-	for _, rr := range n.find(dns.TypeNS).rrs {
+	set := n.find(dns.TypeNS)
+	if set == nil {
+		return nil // a zone of ours that nobody delegates
+	}
+	for _, rr := range set.rrs {
 		ns, ok := rr.(*dns.NS)
 		if !ok {
 			return fmt.Errorf("zone %s: malformed NS at %s", d.text, textName(n.wire))

@@ -1,6 +1,7 @@
 package dnsserver
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"github.com/miekg/dns"
@@ -8,28 +9,58 @@ import (
 
 // options reads a row of EDNS options. known is false where the row or one of
 // them is malformed, or where the library may refuse the contents of one that it
-// looks into: they are left to it.
+// looks into: they are left to it, and what follows them is read.
 func (q *query) options(b []byte) (known bool) {
-	q.cookie, q.nsid = nil, false
+	q.cookie, q.nsid, known = nil, false, true
 	for len(b) > 0 {
 		if len(b) < 4 {
 			return false
 		}
 		code, n := binary.BigEndian.Uint16(b), int(binary.BigEndian.Uint16(b[2:]))
-		if len(b) < 4+n || !plain(code, b[4:4+n]) {
+		if len(b) < 4+n {
 			return false
 		}
-		switch code {
-		case dns.EDNS0COOKIE:
+		switch {
+		case !plain(code, b[4:4+n]):
+			known = false
+		case code == dns.EDNS0COOKIE:
 			if q.cookie == nil { // RFC 7873 section 5.2: others are ignored
 				q.cookie, q.asks = b[4:4+n], true
 			}
-		case dns.EDNS0NSID:
+		case code == dns.EDNS0NSID:
 			q.nsid, q.asks = true, true
 		}
 		b = b[4+n:]
 	}
-	return true
+	return known
+}
+
+// known says whether this server looks into options of a code. Others are ignored,
+// whatever they hold (RFC 6891 section 6.1.2).
+func known(code uint16) bool {
+	switch code {
+	case dns.EDNS0NSID, dns.EDNS0SUBNET, dns.EDNS0COOKIE, dns.EDNS0TCPKEEPALIVE, dns.EDNS0PADDING:
+		return true
+	default:
+		return false
+	}
+}
+
+// ignoring gives a message in a form in which the library looks into no option that
+// this server ignores: it would refuse an empty one of RFC 9660, as dig +zoneversion
+// sends it. The sections have been read.
+func (q *query) ignoring(msg []byte) []byte {
+	cloned := false
+	for at := q.row; at > 0 && at+4 <= q.rowEnd; at += 4 + int(binary.BigEndian.Uint16(msg[at+2:])) {
+		if code := binary.BigEndian.Uint16(msg[at:]); known(code) || code >= firstUnknownOption {
+			continue
+		}
+		if !cloned {
+			msg, cloned = bytes.Clone(msg), true
+		}
+		binary.BigEndian.PutUint16(msg[at:], firstUnknownOption)
+	}
+	return msg
 }
 
 // wrongCookie says whether a row of options, which may be malformed otherwise,
@@ -46,6 +77,16 @@ func wrongCookie(b []byte) bool {
 		b = b[4+n:]
 	}
 	return false
+}
+
+// wantsCookie says whether a message asks for nothing but a cookie of ours: it has no
+// question, and one of the sender's (RFC 7873 section 5.4).
+func (q *query) wantsCookie(msg []byte) bool {
+	if binary.BigEndian.Uint16(msg[4:]) != 0 {
+		return false
+	}
+	version, malformed := q.readSections(msg)
+	return !malformed && version == 0 && q.tsig == 0 && q.edns && q.asks && q.cookie != nil
 }
 
 // optSize is how many octets the answer's OPT record takes; 0 where the query

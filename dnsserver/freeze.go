@@ -13,6 +13,7 @@ type draftNode struct {
 	sets       []rrset
 	service    *service
 	wild       *draftNode
+	inner      bool       // a zone of ours begins here, with a delegation or without
 	cut, dname *draftNode // at most one is set
 	glue       rrset      // of a cut; without count where there is none
 	at         ref
@@ -181,16 +182,8 @@ func (b *builder) lay(order []*draft, drafts map[string]*draft) {
 			if owner := deepest(drafts, n.wire); owner == d {
 				shown++
 				b.depth = max(b.depth, labelsOf(n.wire))
-			} else if owner.wire == n.wire {
+			} else if owner.wire == n.wire && deepest(drafts, parentOf(n.wire)) == d {
 				uppers = append(uppers, n)
-			}
-		}
-		// A zone inside another without a delegation has an upper side too.
-		if up := parentOf(d.wire); up != "" {
-			if p := deepest(drafts, up); p != nil && p.nodes[d.wire] == nil {
-				n := &draftNode{wire: d.wire, zone: p.zone}
-				n.cut = n
-				all, uppers = append(all, n), append(uppers, n)
 			}
 		}
 	}

@@ -146,6 +146,22 @@ func (s *Server) record(sn *snapshot, z *zone, p *pool, serial uint32) {
 	s.notify.ring()
 }
 
+// movesOn says whether secondaries get other records of a zone now that a pool serves
+// with the addresses that it gave as a last resort, or the other way round: names that
+// are not at their site are answered from the first pool that serves. It is called
+// under Server.mu.
+func (s *Server) movesOn(sn *snapshot, z *zone, p *pool) bool {
+	h := s.changes[z.wire]
+	if h == nil || !h.view.ready {
+		return false
+	}
+	return slices.ContainsFunc(z.transfer.uses[p], func(number int) bool {
+		e, b := sn.services[number-1].pick(z.transfer.site)
+		was := h.view.hosts[number]
+		return b == nil || e.quiet() != was.ttl || !b.answer.SameRecords(was.body.answer)
+	})
+}
+
 // host adds a change of the addresses of names.
 func (d *diff) host(names, before, now []string) {
 	h := hostDiff{names: names, removed: without(before, now), added: without(now, before)}

@@ -84,14 +84,28 @@ func TestAnotherProcessHasThePort(t *testing.T) {
 	}
 }
 
-// hold has a port until the standard input ends.
-func hold(t *testing.T, how string) {
-	network, address, _ := strings.Cut(how, " ")
-	if network == "udp" {
+// holdUDP takes a port that is free over TCP: connections of others have many.
+func holdUDP(t *testing.T, address string) net.PacketConn {
+	for {
 		c, err := net.ListenPacket("udp4", address)
 		if err != nil {
 			t.Fatal(err)
 		}
+		host, _, _ := net.SplitHostPort(address)
+		_, port, _ := net.SplitHostPort(c.LocalAddr().String())
+		if l, err := net.Listen("tcp4", net.JoinHostPort(host, port)); err == nil {
+			_ = l.Close() // nothing was connected
+			return c
+		}
+		_ = c.Close()
+	}
+}
+
+// hold has a port until the standard input ends.
+func hold(t *testing.T, how string) {
+	network, address, _ := strings.Cut(how, " ")
+	if network == "udp" {
+		c := holdUDP(t, address)
 		defer c.Close()
 		fmt.Println(c.LocalAddr())
 	} else {

@@ -1,6 +1,7 @@
 package dnsserver
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/sha512"
@@ -93,6 +94,14 @@ func newKey(k *Key) (*tsigKey, error) {
 		return nil, errors.New("the secret is empty")
 	}
 	return out, nil
+}
+
+// same says whether two keys sign alike; nil is for none.
+func (k *tsigKey) same(o *tsigKey) bool {
+	if k == nil || o == nil {
+		return k == o
+	}
+	return k.name == o.name && k.algorithm == o.algorithm && bytes.Equal(k.secret, o.secret)
 }
 
 // mac begins a MAC.

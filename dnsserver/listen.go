@@ -22,6 +22,8 @@ type network struct {
 	opened  bool // Listen has been called
 	serving bool
 	wg      sync.WaitGroup
+	// bind opens an address. Tests set it before Listen; nil is openListener.
+	bind func(want netip.AddrPort, workers int) (*listener, error)
 }
 
 // listener is one address that is served, over UDP by several sockets where the
@@ -43,14 +45,17 @@ func (s *Server) Listen() error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.net.opened {
+	opened, want := s.net.opened, s.want
+	s.mu.Unlock()
+	if opened {
 		return errors.New("listen: the server listens already")
 	}
-	next, _, err := s.net.plan(s.want, len(s.udpCounts))
+	next, _, err := s.plan(nil, want)
 	if err != nil {
 		return err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.net.open, s.net.opened = next, true
 	return nil
 }
@@ -103,19 +108,24 @@ func (s *Server) Serve(ctx context.Context) error {
 
 // plan opens the addresses that are wanted and not open. next lists the
 // listeners of all that are wanted, added those that are new; nothing is served
-// by them yet, and after an error none is open.
-func (n *network) plan(want []netip.AddrPort, workers int) (next, added []*listener, err error) {
-	if err := n.overlap(want); err != nil {
+// by them yet, and after an error none is open. It holds Server.changing alone: to
+// find out who has a port takes long, and decisions do not wait for it.
+func (s *Server) plan(open []*listener, want []netip.AddrPort) (next, added []*listener, err error) {
+	if err := overlap(open, want); err != nil {
 		return nil, nil, err
 	}
+	bind := s.net.bind
+	if bind == nil {
+		bind = openListener
+	}
 	for _, a := range want {
-		i := slices.IndexFunc(n.open, func(l *listener) bool { return l.want == a })
-		if i >= 0 && !slices.Contains(next, n.open[i]) {
-			next = append(next, n.open[i])
+		i := slices.IndexFunc(open, func(l *listener) bool { return l.want == a })
+		if i >= 0 && !slices.Contains(next, open[i]) {
+			next = append(next, open[i])
 			continue
 		}
 		// Ports of 0 may be listed twice: each takes a free one.
-		l, err := openListener(a, workers)
+		l, err := bind(a, len(s.udpCounts))
 		if err != nil {
 			stopAll(added)
 			return nil, nil, err
@@ -127,14 +137,14 @@ func (n *network) plan(want []netip.AddrPort, workers int) (next, added []*liste
 
 // overlap refuses addresses that cannot be open at the same time: two that are
 // wanted, or one that is wanted and one that is open and closes only after it.
-func (n *network) overlap(want []netip.AddrPort) error {
+func overlap(open []*listener, want []netip.AddrPort) error {
 	for i, a := range want {
 		for _, b := range want[:i] {
 			if overlaps(a, b) {
 				return fmt.Errorf("listen on %s: %s in dns.listen covers it: remove one of them", a, b)
 			}
 		}
-		for _, l := range n.open {
+		for _, l := range open {
 			if l.want != a && overlaps(a, l.addr) {
 				return fmt.Errorf("listen on %s: this server listens on %s: restart it to change from one to the other", a, l.addr)
 			}

@@ -238,17 +238,17 @@ func TestOverlappingAddresses(t *testing.T) {
 		{"free ports", "", "127.0.0.1:0 127.0.0.1:0", ""},
 	}
 	for _, tt := range tests {
-		var n network
+		var open []*listener
 		for a := range strings.FieldsSeq(tt.open) {
 			at := netip.MustParseAddrPort(a)
-			n.open = append(n.open, &listener{want: at, addr: at})
+			open = append(open, &listener{want: at, addr: at})
 		}
 		var want []netip.AddrPort
 		for a := range strings.FieldsSeq(tt.want) {
 			want = append(want, netip.MustParseAddrPort(a))
 		}
 		got := ""
-		if err := n.overlap(want); err != nil {
+		if err := overlap(open, want); err != nil {
 			got = err.Error()
 		}
 		if got != tt.err {

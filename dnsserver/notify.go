@@ -30,6 +30,7 @@ type notifier struct {
 
 	mu    sync.Mutex
 	state map[notifyTarget]SecondaryState
+	taken map[notifyTarget]uint32 // the last serials that were sent
 }
 
 // notifyTarget is one secondary of one zone.
@@ -43,7 +44,7 @@ type SecondaryState struct {
 	Zone string
 	Addr netip.AddrPort
 	// Serial is the last one that it was told of, Answered whether it has said that
-	// it heard. Fault is why not: "" while it is being told.
+	// it heard, or taken the zone since. Fault is why not: "" while it is being told.
 	Serial   uint32
 	Answered bool
 	Fault    string
@@ -60,7 +61,14 @@ func (n *notifier) ring() {
 // telling is one secondary that is being told, or was.
 type telling struct {
 	serial uint32
+	key    *tsigKey
 	stop   context.CancelFunc
+}
+
+// knows says whether the secondary is being told of this, or was. One whose key was
+// put right is told again.
+func (t *telling) knows(n *news) bool {
+	return t.serial == n.serial && t.key.same(n.key)
 }
 
 // news is one change that a secondary is to be told of.
@@ -107,14 +115,14 @@ func (s *Server) tell(ctx context.Context, wg *sync.WaitGroup, known map[notifyT
 	}
 	for target, n := range wanted {
 		t := known[target]
-		if t != nil && t.serial == n.serial {
+		if t != nil && t.knows(&n) {
 			continue
 		}
 		if t != nil {
 			t.stop()
 		}
 		own, stop := context.WithCancel(ctx)
-		known[target] = &telling{n.serial, stop}
+		known[target] = &telling{n.serial, n.key, stop}
 		wg.Go(func() {
 			defer stop()
 			s.tellOne(own, n)
@@ -193,6 +201,30 @@ func (s *Server) told(to notifyTarget, state SecondaryState, err error) {
 	s.notify.note(to, state)
 }
 
+// took notes that a zone was sent to an address, which needs not be told any more what
+// it has.
+func (n *notifier) took(zone string, to netip.Addr, serial uint32) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for target, state := range n.state {
+		if target.zone == zone && target.addr.Addr() == to {
+			if n.taken == nil {
+				n.taken = map[notifyTarget]uint32{}
+			}
+			n.taken[target] = serial
+			n.state[target] = n.judge(target, state)
+		}
+	}
+}
+
+// judge gives a state in view of what the secondary has taken. It is called under mu.
+func (n *notifier) judge(to notifyTarget, state SecondaryState) SecondaryState {
+	if has, ok := n.taken[to]; ok && !after(state.Serial, has) {
+		state.Answered, state.Fault = true, ""
+	}
+	return state
+}
+
 // note keeps a state, unless one of a later serial is there.
 func (n *notifier) note(to notifyTarget, state SecondaryState) {
 	n.mu.Lock()
@@ -201,7 +233,7 @@ func (n *notifier) note(to notifyTarget, state SecondaryState) {
 		n.state = map[notifyTarget]SecondaryState{}
 	}
 	if old, ok := n.state[to]; !ok || !after(old.Serial, state.Serial) {
-		n.state[to] = state
+		n.state[to] = n.judge(to, state)
 	}
 }
 
@@ -209,6 +241,7 @@ func (n *notifier) forget(to notifyTarget) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.state, to)
+	delete(n.taken, to)
 }
 
 // list gives the states by zone and address.

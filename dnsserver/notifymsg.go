@@ -117,7 +117,8 @@ func (s *Server) exchangeUDP(ctx context.Context, to netip.AddrPort, msg []byte,
 // it listens on that can reach them. It is not valid where the system may choose.
 func (s *Server) source(to netip.Addr) netip.Addr {
 	for _, a := range s.Addrs() {
-		if own := a.Addr(); !own.IsUnspecified() && own.Is4() == to.Is4() && own.IsLoopback() == to.IsLoopback() {
+		if own := a.Addr(); !own.IsUnspecified() && own.Is4() == to.Is4() &&
+			own.IsLoopback() == to.IsLoopback() && own.IsLinkLocalUnicast() == to.IsLinkLocalUnicast() {
 			return own
 		}
 	}

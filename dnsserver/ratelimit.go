@@ -99,7 +99,7 @@ func local(a netip.Addr) bool {
 }
 
 // limited says whether a message over UDP is one too many, where there is a limit.
-// Its question and cookie have been read where it has the usual form.
+// Its question and cookie have been read where it has one question of opcode 0.
 func (w *worker) limited() bool {
 	r := &w.snap.rate
 	if local(w.from) || w.cookieOf() == cookieValid {

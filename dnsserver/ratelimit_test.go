@@ -25,6 +25,20 @@ func flood(t testing.TB, s *Server, from string, msg []byte, count int, tcp bool
 	return full, short, none
 }
 
+// withOptions asks with EDNS options.
+func withOptions(t testing.TB, qtype uint16, options ...dns.EDNS0) []byte {
+	t.Helper()
+	m := new(dns.Msg)
+	m.SetQuestion("mail.example.lan.", qtype)
+	m.SetEdns0(maxUDP, false)
+	m.IsEdns0().Option = options
+	b, err := m.Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // If this fails, this server floods others, or turns away clients that have done
 // nothing.
 func TestRateLimit(t *testing.T) {
@@ -86,6 +100,13 @@ func TestRateLimitIsJust(t *testing.T) {
 	}
 	if full, _, _ := flood(t, s, "198.51.100.9", askCookie(t, cookie), 1000, false); full != 1000 {
 		t.Errorf("a client with a cookie has %d of 1000", full)
+	}
+	anything := withOptions(t, dns.TypeANY, &dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: cookie})
+	unknown := withOptions(t, dns.TypeA, &dns.EDNS0_EXPIRE{Code: dns.EDNS0EXPIRE, Empty: true}, &dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: cookie})
+	for name, msg := range map[string][]byte{"ANY": anything, "an option that nobody knows": unknown} {
+		if full, _, _ := flood(t, s, "198.51.100.9", msg, 1000, false); full != 1000 {
+			t.Errorf("a client with a cookie that asks for %s has %d of 1000", name, full)
+		}
 	}
 	c.set(c.read().Add(100 * time.Millisecond))
 	if full, _, _ := flood(t, s, "198.51.100.1", msg, 1000, false); full != 5 {

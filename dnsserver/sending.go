@@ -69,6 +69,10 @@ func (m *messages) flush() {
 	}
 	binary.BigEndian.PutUint16(m.buf[6:], m.count)
 	n := m.n
+	if opt := m.t.opt; opt != nil {
+		n += copy(m.buf[n:], opt)
+		m.buf[11], m.t.opt = 1, nil
+	}
 	if s := m.t.signer; s != nil {
 		n = s.sign(m.buf, n, &signature{time: uint64(m.t.server.now().Unix()), fudge: fudge})
 	}

@@ -118,8 +118,9 @@ func New(cfg *Config, o Options) (*Server, error) {
 
 // SetAnswer says what a pool gives from now on; the next query sees it. The
 // serials of the zones whose services use the pool grow when the addresses
-// changed. A pool that no service names yet is kept for the reload that brings
-// it.
+// changed, and those of zones whose secondaries now get another pool's because
+// this one serves no longer, or again. A pool that no service names yet is kept
+// for the reload that brings it.
 func (s *Server) SetAnswer(site, poolName string, a sites.Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,12 +135,18 @@ func (s *Server) SetAnswer(site, poolName string, a sites.Answer) {
 		return
 	}
 	p.body.Store(newBody(a))
-	if old != nil && old.answer.SameRecords(a) {
+	same := old != nil && old.answer.SameRecords(a)
+	if same && old.answer.Serves() == a.Serves() {
 		return
 	}
 	sn := s.snap.Load()
 	for _, z := range sn.feeds[p] {
-		s.record(sn, z, p, z.serial.Add(1))
+		if !same || s.movesOn(sn, z, p) {
+			s.record(sn, z, p, z.serial.Add(1))
+		}
+	}
+	if same {
+		return
 	}
 	s.aheadOf(p)
 }
@@ -200,8 +207,13 @@ func (w *worker) respond(dst, msg []byte, from netip.Addr, tcp bool) (n int) {
 		return 0
 	}
 	usual := w.q.usual(msg)
-	if !tcp && w.snap.rate.PerSecond > 0 && w.limited() {
-		return w.slip(dst, msg)
+	if !tcp && w.snap.rate.PerSecond > 0 {
+		if !usual && w.q.end > 0 {
+			w.q.readSections(msg) // for the cookie
+		}
+		if w.limited() {
+			return w.slip(dst, msg)
+		}
 	}
 	if usual {
 		n = w.hot(dst, tcp)

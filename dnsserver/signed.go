@@ -29,6 +29,8 @@ func (w *worker) signed(dst, msg []byte, tcp bool) int {
 		// The sender's own time lets it believe the answer, which tells ours.
 		n := w.refuseSigned(dst, msg, key)
 		return s.sign(dst, n, &signature{time: sig.time, fudge: fudge, rcode: rcode, other: appendTime(nil, now)})
+	case rcode == tsigBadTrunc: // whoever sent it has the key (RFC 8945 section 5.3.2)
+		return s.sign(dst, w.refuseSigned(dst, msg, key), &signature{time: now, fudge: fudge, rcode: rcode})
 	case rcode != 0:
 		return w.unproven(dst, msg, key, &signature{time: now, fudge: fudge, id: sig.id, rcode: rcode})
 	}

@@ -87,6 +87,8 @@ func (w *worker) examine(msg []byte) (*dns.Msg, int) {
 	version, malformed := byte(0), true
 	if one {
 		version, malformed = q.readSections(msg)
+	} else if opcode == dns.OpcodeQuery && q.wantsCookie(msg) {
+		return nil, dns.RcodeSuccess
 	}
 	switch opcode {
 	case dns.OpcodeQuery:
@@ -95,14 +97,14 @@ func (w *worker) examine(msg []byte) (*dns.Msg, int) {
 	default:
 		return nil, dns.RcodeNotImplemented
 	}
-	if malformed { // also QDCOUNT other than 1 (RFC 9619)
+	if malformed { // also QDCOUNT other than 1 (RFC 9619), but for a cookie's sake
 		return nil, dns.RcodeFormatError
 	}
 	if version != 0 {
 		return nil, dns.RcodeBadVers
 	}
 	m := new(dns.Msg)
-	if err := m.Unpack(msg); err != nil || len(m.Question) != 1 {
+	if err := m.Unpack(q.ignoring(msg)); err != nil || len(m.Question) != 1 {
 		return nil, dns.RcodeFormatError
 	}
 	return m, rcodeNone
@@ -113,8 +115,8 @@ func (w *worker) examine(msg []byte) (*dns.Msg, int) {
 // 6.1.1), a TSIG record that is not the last (RFC 8945 section 5.1) or a cookie
 // of a wrong length is malformed.
 func (q *query) readSections(msg []byte) (version byte, malformed bool) {
-	q.tsig = 0
-	off := q.end
+	q.tsig, q.row, q.rowEnd = 0, 0, 0
+	off := max(q.end, headerLen)
 	before := int(binary.BigEndian.Uint16(msg[6:])) + int(binary.BigEndian.Uint16(msg[8:]))
 	total := before + int(binary.BigEndian.Uint16(msg[10:]))
 	for i := range total {
@@ -131,8 +133,9 @@ func (q *query) readSections(msg []byte) (version byte, malformed bool) {
 			q.size = binary.BigEndian.Uint16(msg[off+3:])
 			version = msg[off+6]
 			q.do, q.co = msg[off+7]&0x80 != 0, msg[off+7]&0x40 != 0
-			q.options(msg[off+optLen : next])
-			malformed = wrongCookie(msg[off+optLen : next])
+			q.row, q.rowEnd = off+optLen, next
+			q.options(msg[q.row:next])
+			malformed = wrongCookie(msg[q.row:next])
 		case dns.TypeTSIG:
 			if i < before || i+1 < total {
 				return 0, true

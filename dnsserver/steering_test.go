@@ -150,15 +150,17 @@ func TestServiceTTL(t *testing.T) {
 		name           string
 		ttl, unsettled time.Duration
 		horizon        time.Duration
-		want           uint32
+		want           uint32 // of the moment
+		quiet          uint32 // what secondaries get
 	}{
-		{"quiet", 30 * time.Second, 5 * time.Second, sites.Forever, 30},
-		{"a change is near", 30 * time.Second, 5 * time.Second, 20 * time.Second, 5},
-		{"a change is just one TTL away", 30 * time.Second, 5 * time.Second, 30 * time.Second, 30},
-		{"unsettled above the TTL", 3 * time.Second, 5 * time.Second, 0, 3},
-		{"never 0", 0, 0, 0, 1},
-		{"less than a second", 200 * time.Millisecond, 100 * time.Millisecond, 0, 1},
-		{"never above an hour", 48 * time.Hour, 5 * time.Second, sites.Forever, 3600},
+		{"quiet", 30 * time.Second, 5 * time.Second, sites.Forever, 30, 30},
+		{"a change is near", 30 * time.Second, 5 * time.Second, 20 * time.Second, 5, 30},
+		{"a change is just one TTL away", 30 * time.Second, 5 * time.Second, 30 * time.Second, 30, 30},
+		{"unsettled above the TTL", 3 * time.Second, 5 * time.Second, 0, 3, 3},
+		{"never 0", 0, 0, 0, 1, 1},
+		{"less than a second", 200 * time.Millisecond, 100 * time.Millisecond, 0, 1, 1},
+		{"never above an hour", 48 * time.Hour, 5 * time.Second, sites.Forever, 3600, 3600},
+		{"nor while a change is near", 48 * time.Hour, 24 * time.Hour, 0, 3600, 3600},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -174,6 +176,10 @@ func TestServiceTTL(t *testing.T) {
 			}
 			if got := s.Lookup("berlin", "app.example.lan", dns.TypeA).TTL; got != time.Duration(tt.want)*time.Second {
 				t.Errorf("Lookup gives %s, want %d s", got, tt.want)
+			}
+			quiet := (&serviceEntry{ttl: tt.ttl, unsettled: tt.unsettled}).quiet()
+			if quiet != tt.quiet {
+				t.Errorf("secondaries get a TTL of %d, want %d", quiet, tt.quiet)
 			}
 		})
 	}

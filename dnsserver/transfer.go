@@ -3,6 +3,7 @@ package dnsserver
 import (
 	"encoding/binary"
 	"maps"
+	"net/netip"
 	"sync/atomic"
 
 	"github.com/miekg/dns"
@@ -30,9 +31,11 @@ type transfer struct {
 	// diffs are sent in place of the zone; nil for the whole of it.
 	diffs []*diff
 
+	to     netip.Addr
 	head   []byte // header and question, as all messages have them
+	opt    []byte // OPT record of the first message; nil for none
 	signer *signer
-	fixed  int // octets for the signature
+	fixed  int // octets for OPT record and signature
 }
 
 // transferAsked answers a question for a zone as a whole or for its changes.
@@ -106,6 +109,7 @@ func (t *transfer) capture(since uint32, incremental bool) bool {
 // prepare makes what the messages begin with, and their signature.
 func (t *transfer) prepare(w *worker) {
 	q := &w.q
+	t.to = w.from
 	t.head = append(make([]byte, 0, q.end), q.msg[:q.end]...)
 	clear(t.head[2:headerLen])
 	t.head[2] = flagQR | flagAA | q.msg[2]&flagRD
@@ -113,6 +117,11 @@ func (t *transfer) prepare(w *worker) {
 	if w.signer != nil {
 		c := *w.signer
 		t.signer, t.fixed = &c, c.key.room()
+	}
+	if n := w.optSize(); n > 0 { // RFC 5936 section 2.2.5
+		t.opt = make([]byte, n)
+		w.putOPT(t.opt, 0)
+		t.fixed += n
 	}
 }
 
@@ -141,6 +150,9 @@ func (t *transfer) send(buf []byte, write func(msg []byte) error) (records int, 
 	soa := t.zone.soaAt(t.serial)
 	if m.add(soa) && t.content(m) && m.add(soa) {
 		m.flush()
+	}
+	if m.err == nil {
+		t.server.notify.took(t.zone.wire, t.to, t.serial)
 	}
 	return m.total, m.err
 }

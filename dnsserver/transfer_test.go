@@ -199,3 +199,45 @@ func TestTransferWaitsForAnswers(t *testing.T) {
 		t.Errorf("answered %s", got)
 	}
 }
+
+// If this fails, a secondary that speaks EDNS takes the server for one that does not, or
+// its cookie is not answered (RFC 6891 section 6.1.1, RFC 5936 section 2.2.5).
+func TestTransferWithEDNS(t *testing.T) {
+	cfg := transferConfig(t)
+	for i := range 900 {
+		cfg.Zones[0].Records = append(cfg.Zones[0].Records, records(t, fmt.Sprintf("h%d.example.lan. 60 IN TXT %060d", i, i))...)
+	}
+	s := lanServerOf(t, cfg)
+	m := zoneQuery("example.lan.")
+	m.SetEdns0(1232, false)
+	m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: "0123456789abcdef"}}
+	msg, mac := withKey(t, m, "xfr.example.lan.", s.now())
+	w := &worker{server: s, count: s.tcpCounts}
+	buf := make([]byte, maxMessage)
+	if n := w.respond(buf, msg, netip.MustParseAddr("10.9.0.1"), true); n > 0 || w.sending == nil {
+		t.Fatal("no transfer")
+	}
+	defer s.transfer.now.Add(-1)
+	messages := 0
+	if _, err := w.sending.send(buf, func(b []byte) error {
+		in := new(dns.Msg)
+		if err := in.Unpack(b); err != nil {
+			return err
+		}
+		if opt := in.IsEdns0(); (opt != nil) != (messages == 0) || opt != nil && (opt.UDPSize() != maxUDP || len(opt.Option) != 1) {
+			t.Errorf("message %d has the OPT record %v", messages, opt)
+		}
+		sig := in.IsTsig()
+		if sig == nil {
+			t.Fatalf("message %d is not signed", messages)
+		}
+		if err := dns.TsigVerify(b, encodedSecret, mac, messages > 0); err != nil && err != dns.ErrTime {
+			t.Errorf("message %d: %v", messages, err)
+		}
+		mac = sig.MAC
+		messages++
+		return nil
+	}); err != nil || messages < 2 {
+		t.Errorf("%d messages: %v", messages, err)
+	}
+}

@@ -175,10 +175,10 @@ func (s *signer) check(bare []byte, sig *signature, now uint64) (rcode uint16, m
 		return 0, true
 	case !hmac.Equal(s.digest(bare, sig)[:n], sig.mac):
 		return tsigBadSig, false
-	case n < s.key.size: // truncation would only make forging easier
-		return tsigBadTrunc, false
 	case max(now, sig.time)-min(now, sig.time) > uint64(sig.fudge):
 		return tsigBadTime, false
+	case n < s.key.size: // truncation would only make forging easier
+		return tsigBadTrunc, false
 	}
 	return 0, false
 }

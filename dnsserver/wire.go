@@ -54,6 +54,9 @@ type query struct {
 	nsid   bool
 	cookie []byte
 	tsig   int // offset of the TSIG record; 0 for none
+	// row and rowEnd are where the EDNS options lie in a message whose sections have
+	// been read; 0 for none.
+	row, rowEnd int
 }
 
 // name gives the lower-cased name. It is valid until the next read.

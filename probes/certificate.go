@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dnsteer/dnsteer/sites"
@@ -21,8 +22,18 @@ type certificate struct {
 	verify      Verify
 	fingerprint string
 	roots       *x509.CertPool
-	notAfter    time.Time // zero: none was seen
 	observer    *Observer
+
+	// mu: a handshake may go on for a moment after the probe was given up.
+	mu       sync.Mutex
+	notAfter time.Time // zero: none was seen
+}
+
+// ends is when the certificate that was seen expires; zero if none was.
+func (c *certificate) ends() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.notAfter
 }
 
 // handshake speaks TLS over conn, which it closes where that fails. Chain and
@@ -67,7 +78,9 @@ func (c *certificate) look(cs tls.ConnectionState) error {
 
 // seen notes the certificate of a connection, be it accepted or not.
 func (c *certificate) seen(cs *tls.ConnectionState, leaf *x509.Certificate) {
+	c.mu.Lock()
 	c.notAfter = leaf.NotAfter
+	c.mu.Unlock()
 	c.observer.certificate(cs, leaf)
 }
 
@@ -82,9 +95,10 @@ const nearExpiry = 21 * 24 * time.Hour
 
 // note says when the certificate expires, where that is near or past.
 func (c *certificate) note(now time.Time, near time.Duration) string {
-	left := c.notAfter.Sub(now)
+	ends := c.ends()
+	left := ends.Sub(now)
 	switch {
-	case c.notAfter.IsZero() || left > near:
+	case ends.IsZero() || left > near:
 		return ""
 	case left < 0:
 		return "the certificate expired " + days(-left) + " ago"

@@ -194,10 +194,19 @@ func (o *Observer) trace(ctx context.Context) context.Context {
 	if o == nil {
 		return ctx
 	}
-	var step running // of the requests, which follow each other
+	var mu sync.Mutex // a server may answer while it is still written to
+	var step running  // of the requests, which follow each other
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		WroteRequest:         func(httptrace.WroteRequestInfo) { step = o.begin("first_byte") },
-		GotFirstResponseByte: func() { step.end(nil) },
+		WroteRequest: func(httptrace.WroteRequestInfo) {
+			mu.Lock()
+			defer mu.Unlock()
+			step = o.begin("first_byte")
+		},
+		GotFirstResponseByte: func() {
+			mu.Lock()
+			defer mu.Unlock()
+			step.end(nil)
+		},
 	})
 }
 

@@ -6,9 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/dnsteer/dnsteer/sites"
@@ -28,9 +26,8 @@ type HAProxy struct {
 	Username string
 	Password Token
 
-	born  time.Time // what readings are timed from
-	mu    sync.Mutex
-	rates map[netip.Addr]*window
+	// own are the counters where nobody hands on those of the controller.
+	own *counters
 	// span is the time that a rate is taken over.
 	span time.Duration
 }
@@ -45,7 +42,9 @@ func NewHAProxy(page HTTP) *HAProxy {
 		page.URL += ";csv"
 	}
 	page.Status, page.Body, page.Redirects = []StatusRange{{200, 200}}, "", 0
-	return &HAProxy{page: page, born: time.Now(), rates: make(map[netip.Addr]*window), span: rateSpan}
+	born := time.Now()
+	own := newCounters(func() time.Duration { return time.Since(born) })
+	return &HAProxy{page: page, own: own, span: rateSpan}
 }
 
 // maxStats bounds a page, in octets: that of some ten thousand servers.
@@ -56,7 +55,7 @@ func (p *HAProxy) Probe(ctx context.Context, addr netip.Addr) sites.Check {
 	start := time.Now()
 	cert := &certificate{verify: p.page.verify(), fingerprint: p.page.Fingerprint, roots: p.page.Roots, observer: watch(ctx)}
 	c := p.probe(ctx, addr, cert)
-	c.Duration, c.Expires = time.Since(start), cert.notAfter
+	c.Duration, c.Expires = time.Since(start), cert.ends()
 	return c
 }
 
@@ -99,63 +98,20 @@ func (p *HAProxy) probe(ctx context.Context, addr netip.Addr, cert *certificate)
 	}
 	s := sum(list, p.Backends)
 	c := s.check()
-	c.Figures = s.figures(p.rate(addr, s.bytes))
+	c.Figures = s.figures(p.rate(ctx, addr, s.bytes))
 	return c
 }
 
-// rate gives the bytes per second that an address has carried lately.
-func (p *HAProxy) rate(addr netip.Addr, count float64) *float64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	w := p.rates[addr]
-	if w == nil {
-		if len(p.rates) >= maxAddrs {
-			return nil
-		}
-		w = &window{}
-		p.rates[addr] = w
+// rate gives the bytes per second that an address has carried lately. [Heartbeats]
+// keep what was read before, so that a reload, which makes the probe anew, begins no
+// rate anew (A11).
+func (p *HAProxy) rate(ctx context.Context, addr netip.Addr, count float64) *float64 {
+	c := p.own
+	if h, _ := ctx.Value(listenKey{}).(*Heartbeats); h != nil {
+		c = h.counters
 	}
-	return w.add(count, time.Since(p.born), p.span)
-}
-
-// maxAddrs bounds the addresses that are remembered: a node has one of each
-// family, and its former ones (A7).
-const maxAddrs = 8
-
-// rateSpan is twice the time in which HAProxy counts what a session that lasts
-// has carried.
-const rateSpan = 10 * time.Second
-
-// window has the readings of a counter within a span, and the last before it.
-type window struct {
-	readings []reading
-}
-
-type reading struct {
-	count float64
-	at    time.Duration
-}
-
-// add enters a reading, and gives the bytes per second since the one that is at
-// least a span old; nil until there is one, and where the counter has begun anew.
-func (w *window) add(count float64, at, span time.Duration) *float64 {
-	n := len(w.readings)
-	switch {
-	case n > 0 && count < w.readings[n-1].count:
-		w.readings = append(w.readings[:0], reading{count, at})
-		return nil
-	case n == 0 || at-w.readings[n-1].at >= leastGap:
-		w.readings = append(w.readings, reading{count, at})
-	}
-	for len(w.readings) > 1 && at-w.readings[1].at >= span {
-		w.readings = slices.Delete(w.readings, 0, 1)
-	}
-	first := w.readings[0]
-	if at-first.at < span {
-		return nil
-	}
-	x := (count - first.count) / (at - first.at).Seconds()
-	return &x
+	what := fmt.Sprintf("%q", append([]string{p.page.URL, p.page.Host, p.Username}, p.Backends...))
+	return c.add(counter{what, addr}, count, p.span)
 }
 
 // check judges the backends.

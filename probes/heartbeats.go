@@ -78,9 +78,11 @@ type beat struct {
 
 // Heartbeats keeps the last report of each node that reports by itself. It is
 // safe for concurrent use, holds nothing of nodes that are not configured, and
-// lives as long as the controller.
+// lives as long as the controller. So it keeps, too, what the counters of others
+// were last read to be.
 type Heartbeats struct {
-	now func() time.Duration
+	now      func() time.Duration
+	counters *counters
 
 	mu    sync.Mutex
 	beats map[place]*beat
@@ -88,7 +90,7 @@ type Heartbeats struct {
 
 // NewHeartbeats makes an empty set. now is the clock of [sites.Instant.Boot].
 func NewHeartbeats(now func() time.Duration) *Heartbeats {
-	return &Heartbeats{now: now, beats: make(map[place]*beat)}
+	return &Heartbeats{now: now, counters: newCounters(now), beats: make(map[place]*beat)}
 }
 
 // Use says which nodes report from now on. What others have said is forgotten,

@@ -73,7 +73,7 @@ func (p HTTP) Probe(ctx context.Context, addr netip.Addr) sites.Check {
 	start := time.Now()
 	cert := &certificate{verify: p.verify(), fingerprint: p.Fingerprint, roots: p.Roots, observer: watch(ctx)}
 	c := p.probe(ctx, addr, cert)
-	c.Duration, c.Expires = time.Since(start), cert.notAfter
+	c.Duration, c.Expires = time.Since(start), cert.ends()
 	return c
 }
 

@@ -24,8 +24,8 @@ type RunnerConfig struct {
 	Limit int
 	// Log gets what must never happen: a probe that panics.
 	Log *slog.Logger
-	// Heartbeats are the reports of nodes that report by themselves; nil for
-	// none.
+	// Heartbeats are the reports of nodes that report by themselves, and what
+	// probes keep from one reload to the next; nil for none.
 	Heartbeats *Heartbeats
 }
 

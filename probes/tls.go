@@ -36,7 +36,7 @@ func (p TLS) Probe(ctx context.Context, addr netip.Addr) sites.Check {
 	start := time.Now()
 	cert := &certificate{verify: p.verify(), fingerprint: p.Fingerprint, roots: p.Roots, observer: watch(ctx)}
 	c := p.probe(ctx, addr, cert)
-	c.Duration, c.Expires = time.Since(start), cert.notAfter
+	c.Duration, c.Expires = time.Since(start), cert.ends()
 	return c
 }
 
@@ -60,7 +60,7 @@ func (p TLS) probe(ctx context.Context, addr netip.Addr, cert *certificate) site
 		return at.handshakeFailed(ctx, err)
 	}
 	now := time.Now()
-	if left := cert.notAfter.Sub(now); p.ExpiresWithin > 0 && left < p.ExpiresWithin {
+	if left := cert.ends().Sub(now); p.ExpiresWithin > 0 && left < p.ExpiresWithin {
 		return down(CauseTLSExpiring, "%s, less than the %s that are asked for", cert.note(now, p.ExpiresWithin), days(p.ExpiresWithin))
 	}
 	text := "TLS handshake done"

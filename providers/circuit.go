@@ -31,6 +31,7 @@ type Circuit struct {
 	mu       sync.Mutex
 	good     bool // the credentials were taken since the last refusal
 	refusals int  // in a row
+	era      int  // grows with each refusal that counts
 	err      error
 	last     time.Time     // of the last refusal
 	after    time.Duration // how long the server asked to be left alone
@@ -79,6 +80,9 @@ func (c *Circuit) Retry() {
 	}
 }
 
+// Do makes a call that is none of a [Provider]'s, if it may be made.
+func (c *Circuit) Do(ctx context.Context, call func() error) error { return c.do(ctx, call) }
+
 // do makes a call if it may be made.
 func (c *Circuit) do(ctx context.Context, call func() error) error {
 	c.mu.Lock()
@@ -92,11 +96,14 @@ func (c *Circuit) do(ctx context.Context, call func() error) error {
 			return fmt.Errorf("wait for another log-in with the same credentials: %w", ctx.Err())
 		}
 	}
+	c.mu.Lock()
+	era := c.era
+	c.mu.Unlock()
 	if err := c.refused(time.Now()); err != nil {
 		return err
 	}
 	err := call()
-	c.took(time.Now(), err)
+	c.took(time.Now(), era, err)
 	return err
 }
 
@@ -116,17 +123,24 @@ func (c *Circuit) refused(now time.Time) error {
 	return nil
 }
 
-// took learns from how a call has ended.
-func (c *Circuit) took(now time.Time, err error) {
+// took learns from how a call has ended. One that has begun before the last refusal says
+// nothing new: calls that are under way together are one try.
+func (c *Circuit) took(now time.Time, era int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	class, after := ClassOf(err)
 	switch {
+	case era != c.era:
+		if class == Denied {
+			c.err, c.last, c.after = err, now, max(c.after, after)
+			c.next = now.Add(max(CircuitRest, c.after))
+		}
 	case err == nil:
 		c.good, c.refusals, c.err, c.after, c.next = true, 0, nil, 0, time.Time{}
 	case class == Denied:
 		c.good, c.err, c.last, c.after = false, err, now, after
 		c.refusals++
+		c.era++
 		c.next = now.Add(max(CircuitRest, after))
 	}
 }

@@ -102,3 +102,36 @@ func TestCircuit(t *testing.T) {
 		l.expect(t, "other errors", CircuitTries+13)
 	})
 }
+
+// Targets with the same user that are refused at one moment would have used up all tries
+// in it, and an answer that was on its way would have the credentials sent again at once:
+// either way the target is given up, or somebody shut out, for a server's bad second.
+func TestCallsAtOnceAreOneTry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lock{answer: func() error { return nil }}
+		c := NewCircuit(CircuitTries)
+		p := c.Guard(l)
+		if _, err := p.List(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		l.refuse(0)
+		var all sync.WaitGroup
+		for range CircuitTries {
+			all.Go(func() { _ = p.Apply(t.Context(), Change{}) })
+		}
+		all.Go(func() {
+			time.Sleep(500 * time.Millisecond)
+			slow := c.Guard(&lock{answer: func() error { return nil }})
+			_ = slow.Apply(t.Context(), Change{}) // it ends after the others, and has begun before
+		})
+		all.Wait()
+		if c.Spent() || c.Refused() == nil {
+			t.Errorf("spent: %v, refused: %v", c.Spent(), c.Refused())
+		}
+		l.answer = func() error { return nil }
+		time.Sleep(CircuitRest)
+		if err := p.Apply(t.Context(), Change{}); err != nil || c.Refused() != nil {
+			t.Error(err, c.Refused())
+		}
+	})
+}

@@ -126,7 +126,7 @@ type Drift struct {
 // Make plans what is to be done. It is a pure function: the same input in
 // another order gives the same plan.
 func Make(in Input) Plan {
-	p := planner{in: in, sets: map[Key]*rrset{}}
+	p := planner{in: in, sets: map[Key]*rrset{}, bare: map[Key]Change{}}
 	p.collect()
 	keys := make([]Key, 0, len(p.sets))
 	for k := range p.sets {
@@ -136,10 +136,11 @@ func Make(in Input) Plan {
 	for _, k := range keys {
 		p.rrset(p.sets[k])
 	}
+	p.needed()
 	p.plan.Lost = p.listed == 0 && p.before > 0
 	p.guard()
 	slices.SortStableFunc(p.plan.Changes, func(a, b Change) int {
-		return cmp.Compare(btoi(a.only()), btoi(b.only()))
+		return cmp.Or(cmp.Compare(btoi(a.only()), btoi(b.only())), a.Key.Compare(b.Key))
 	})
 	return p.plan
 }
@@ -167,6 +168,7 @@ type rrset struct {
 	all     []Entry
 	adopt   map[string]bool // IDs in ours that do not bear our mark yet
 	journal bool            // we wrote records of it
+	taken   bool            // something of it becomes ours: no drift of it stands
 }
 
 type planner struct {
@@ -175,6 +177,9 @@ type planner struct {
 	plan   Plan
 	listed int // RRsets of which something of ours is listed
 	before int // RRsets of which there was something before
+	// bare are the changes of RRsets that are held as a hand has left them, with nothing
+	// that is answered.
+	bare map[Key]Change
 }
 
 // collect sorts the input by RRset.
@@ -209,7 +214,7 @@ func (p *planner) collect() {
 				s.adopt[e.ID] = true
 			}
 			e.Marked = p.in.Traits.Marks
-			s.ours = append(s.ours, e)
+			s.ours, s.taken = append(s.ours, e), true
 		case !e.Disabled:
 			s.foreign = append(s.foreign, e)
 		}

@@ -19,9 +19,12 @@ func (p *planner) rrset(s *rrset) {
 	if slices.Contains(p.in.Untouched, s.key.Name) || p.conflicts(s) {
 		return
 	}
-	if drifted && (p.in.Policy.KeepDrift || slices.Contains(p.in.Leave, s.key)) && slices.EqualFunc(s.missing(), s.last, p.equal) {
+	if drifted && !s.taken && (p.in.Policy.KeepDrift || slices.Contains(p.in.Leave, s.key)) && slices.EqualFunc(s.missing(), s.last, p.equal) {
 		if c := p.change(s); !c.Empty() {
 			p.hold(s.key, "drift", "somebody has changed it there, and that stands for the moment")
+			if !s.answered() && !c.only() {
+				p.bare[s.key] = c
+			}
 		}
 		return
 	}
@@ -69,6 +72,11 @@ func (s *rrset) missing() (list []Record) {
 		}
 	}
 	return list
+}
+
+// answered says whether clients get anything of the RRset.
+func (s *rrset) answered() bool {
+	return len(s.foreign) > 0 || slices.ContainsFunc(s.ours, func(e Entry) bool { return !e.Disabled })
 }
 
 func (s *rrset) wants(a netip.Addr) bool {
@@ -134,6 +142,25 @@ func (p *planner) createOnly(c Change) Change {
 		p.hold(c.Key, "create_only", "create_only is set, so nothing is changed and nothing removed")
 	}
 	return only
+}
+
+// needed puts RRsets right of which a hand has left nothing, where all that their names
+// have beside is about to leave: no name is left without an address (P10).
+func (p *planner) needed() {
+	for i := range p.plan.Changes {
+		c := &p.plan.Changes[i]
+		if !c.only() {
+			continue
+		}
+		for k, change := range p.bare {
+			if k.Name != c.Name {
+				continue
+			}
+			p.plan.Held = slices.DeleteFunc(p.plan.Held, func(h Held) bool { return h.Key == k })
+			p.plan.Changes = append(p.plan.Changes, change)
+			delete(p.bare, k)
+		}
+	}
 }
 
 // guard holds removals that are too many at once. What is to be empty for the

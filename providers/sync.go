@@ -213,8 +213,10 @@ func (r *Round) adopted(l Listing) (list []Entry) {
 	return list
 }
 
-// trim takes out of the journal what is neither there nor desired any more. What
-// is desired stays: a target that has lost its records may get them back.
+// trim takes out of the journal what is neither there nor desired any more, and into it
+// what bears our mark: names that leave later are asked for by it. What is desired stays:
+// a target that has lost its records may get them back. A journal that cannot be stored
+// just now is left until the next round: the target is as it should be none the less.
 func (r *Round) trim(ctx context.Context, out *Outcome) error {
 	if r.Traits.Marks || r.Keep == nil || r.DryRun {
 		return nil
@@ -222,21 +224,21 @@ func (r *Round) trim(ctx context.Context, out *Outcome) error {
 	if err := r.claimAdopted(ctx, out); err != nil {
 		return err
 	}
-	stay := addresses(r.Desired)
+	stay, before := addresses(r.Desired), addresses(out.Owned)
+	owned := maps.Clone(before)
 	for _, e := range out.Listing.Entries {
 		stay[bare(e.Record)] = true
+		if e.Marked && !e.Fixed { // a journal that was lost is made anew
+			owned[bare(e.Record)] = true
+		}
 	}
-	owned := addresses(out.Owned)
-	was := len(owned)
 	maps.DeleteFunc(owned, func(rec Record, _ bool) bool { return !stay[rec] })
-	if len(owned) == was {
+	if maps.Equal(owned, before) {
 		return nil
 	}
-	list := sorted(owned)
-	if err := r.Keep(ctx, list); err != nil {
-		return fmt.Errorf("store what is ours at the target: %w", err)
+	if list := sorted(owned); r.Keep(ctx, list) == nil {
+		out.Owned = list
 	}
-	out.Owned = list
 	return nil
 }
 

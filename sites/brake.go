@@ -130,10 +130,11 @@ func (m *Machine) failing() (starts []failure, of int) {
 			if !n.cfg.Failover {
 				continue
 			}
-			if !n.Replaced { // a former incarnation fails in the place of its heir, which is pending
+			if !n.Replaced {
 				of++
 			}
-			if n.taken() || n.Drill != nil {
+			// A former incarnation begins none, and what it was part of goes on.
+			if n.taken() || n.Drill != nil || n.Replaced && !held {
 				continue
 			}
 			for _, l := range n.lines {

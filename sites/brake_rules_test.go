@@ -58,6 +58,15 @@ func TestA10Brake(t *testing.T) {
 				hamburg/a has not answered for 30s (connection refused); the resolver 10.2.0.1 answers.
 				hamburg/b has not answered for 30s (connection refused); the resolver 10.2.0.1 answers.`,
 		}, {
+			name: "of all that have failed, not of the first that were enough",
+			cfg:  braked,
+			in:   allFail + `2m texts`,
+			want: `4 of 4 nodes in 2 sites began to fail within 1m of each other while their sites' resolvers answer: the likeliest cause is the prober itself (a firewall rule, a wrong path, a certificate, a clock). Pools in which no node passes its probes are left alone. ` + "`dnsteer release`" + ` ends that.
+				berlin/a has not answered for 30s (connection refused); the resolver 10.1.0.1 answers.
+				berlin/b has not answered for 30s (connection refused); the resolver 10.1.0.1 answers.
+				hamburg/a has not answered for 30s (connection refused); the resolver 10.2.0.1 answers.
+				hamburg/b has not answered for 30s (connection refused); the resolver 10.2.0.1 answers.`,
+		}, {
 			name: "off: nothing is held",
 			in: allFail + `2m see berlin, hamburg
 				2m events`,
@@ -132,6 +141,16 @@ func TestA10Brake(t *testing.T) {
 			want: `berlin/a=out
 				hamburg/a=out`,
 		}, {
+			name: "just its time apart they are not",
+			cfg:  braked,
+			in: `60s down berlin/a
+				60s down berlin/b
+				120s down hamburg/a
+				120s down hamburg/b
+				4m see berlin/a, hamburg/a`,
+			want: `berlin/a=out
+				hamburg/a=failing`,
+		}, {
 			name: "those that are out already count if they began within the time",
 			cfg:  braked,
 			in: `60s down berlin/a
@@ -166,6 +185,26 @@ func TestA10Brake(t *testing.T) {
 				node_offline berlin/b
 				node_offline hamburg/a
 				node_offline hamburg/b`,
+		}, {
+			name: "they are none of those that fail",
+			cfg:  several(braked, func(c *Config) { c.Sites[0].Nodes[0].Failover = false }),
+			in: `60s down berlin/a
+				60s down berlin/b
+				60s down hamburg/a
+				2m see berlin/b, hamburg/a`,
+			want: `berlin/b=out
+				hamburg/a=out`,
+		}, {
+			name:   "nor is what a node had before it got another address",
+			cfg:    braked,
+			reload: []func(*Config){func(c *Config) { c.Sites[0].Nodes[0].Addresses = addrs("10.1.0.21") }},
+			in: `50s down berlin/a
+				52s reload 0
+				60s down berlin/b
+				60s down hamburg/a
+				2m see berlin/b, hamburg/a`,
+			want: `berlin/b=out
+				hamburg/a=out`,
 		}, {
 			name: "a node in maintenance is one of all, and does not fail",
 			cfg:  several(braked, more(0, "cd")),

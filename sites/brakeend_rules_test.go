@@ -1,6 +1,9 @@
 package sites
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // What the brake holds must go on as soon as the failure is over or the operator
 // says so, and not because the controller was started anew.
@@ -211,4 +214,44 @@ func TestA10End(t *testing.T) {
 				pool_outage_started hamburg`,
 		},
 	})
+}
+
+// Whoever is told that the brake is off must learn why, and the alert of the mass
+// failure must end by it.
+func TestA10EndIsTold(t *testing.T) {
+	tests := []struct{ name, in, want, reply string }{
+		{"by itself", "5m up berlin/a\n5m up berlin/b\n6m tick", "The brake is off: fewer nodes fail now.", ""},
+		{
+			"released", "5m release berlin say", "The brake is off: released by ann.",
+			"The brake is released: nodes that do not answer are taken out once their sites' resolvers prove the line.",
+		},
+		{"switched off", "5m reload 0", "The brake is off: it is switched off.", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDriver(t, usual(braked))
+			d.reloads = []func(*Config){func(c *Config) { c.Brake = Brake{} }}
+			d.play(allFail + tt.in)
+			var began uint64
+			var text string
+			for _, e := range d.all {
+				switch e.Kind {
+				case MassFailure:
+					began = e.ID
+				case MassFailureEnded:
+					text = e.Text
+					if e.Resolves != began {
+						t.Errorf("the end resolves event %d, want %d", e.Resolves, began)
+					}
+				default:
+				}
+			}
+			if text != tt.want {
+				t.Errorf("told %q, want %q", text, tt.want)
+			}
+			if said := strings.Join(d.seen, "; "); said != tt.reply {
+				t.Errorf("replied %q, want %q", said, tt.reply)
+			}
+		})
+	}
 }

@@ -231,31 +231,6 @@ func (m *Machine) buildSite(c *Site, old *site) *site {
 	return s
 }
 
-// buildPool gives a pool of the configuration. at are the site's nodes by their
-// index, old is the pool of the same name, if any.
-func (m *Machine) buildPool(s *site, i int, at [][]*node, old *pool) *pool {
-	c := &s.cfg.Pools[i]
-	p := &pool{SavedPool: SavedPool{Name: c.Name, Since: m.now.Wall}, activeSince: m.now.Boot}
-	if old != nil {
-		*p = pool{
-			SavedPool: old.SavedPool, activeSince: old.activeSince, said: old.said, stoodIn: old.stoodIn,
-			wait: old.wait,
-		}
-	}
-	p.cfg, p.site, p.index = c, s, i
-	for _, x := range c.Nodes {
-		for _, n := range at[x] {
-			p.nodes = append(p.nodes, n)
-			n.in = append(n.in, p)
-		}
-	}
-	p.follow()
-	if c.Mode == ActiveActive {
-		p.Active, p.said.active = "", ""
-	}
-	return p
-}
-
 // index lists the subjects that are probed: no disabled node is (N8).
 func (m *Machine) index() {
 	m.subjects = make(map[Subject]*subject)

@@ -117,6 +117,38 @@ func TestN6EverythingReturns(t *testing.T) {
 				failover_failback berlin/d
 				failover_failback berlin/e`,
 		}, {
+			name: "a second cut is told as the first, and so is its end",
+			in: `60s down berlin/a
+				60s down berlin/b
+				10m up berlin/a
+				10m up berlin/b
+				20m events
+				60m down berlin/a
+				60m down berlin/b
+				70m up berlin/a
+				70m up berlin/b
+				2h events`,
+			want: `node_offline berlin/a
+				failover_outage berlin/a
+				node_offline berlin/b
+				failover_outage berlin/b
+				pool_outage_started berlin
+				node_online berlin/a
+				node_online berlin/b
+				failover_failback berlin/a
+				failover_failback berlin/b
+				pool_outage_resolved berlin
+				node_offline berlin/a
+				failover_outage berlin/a
+				node_offline berlin/b
+				failover_outage berlin/b
+				pool_outage_started berlin
+				node_online berlin/a
+				node_online berlin/b
+				failover_failback berlin/a
+				failover_failback berlin/b
+				pool_outage_resolved berlin`,
+		}, {
 			name: "with no emergency site the first that answers replaces the last resort at once, the others after their grace",
 			cfg:  more(0, "c"),
 			in: `60s down berlin/a

@@ -187,6 +187,25 @@ func TestC6Drill(t *testing.T) {
 			want: `berlin/a=up
 				berlin/b=maintenance
 				berlin=own 10.1.0.11`,
+		}, {
+			name: "while all are in one, what they hide is the silence of the site (N3)",
+			cfg: several(emergencies("berlin>hamburg"), func(c *Config) {
+				c.Sites[0].WitnessNodes = true
+				for i := range c.Sites[0].Nodes {
+					c.Sites[0].Nodes[i].Threshold = 10 * time.Minute
+				}
+			}),
+			in: `30s drill berlin/a for=30m
+				30s drill berlin/b for=30m force
+				60s down berlin resolver 10.1.0.1
+				95s down berlin/a
+				95s down berlin/b
+				107s see site berlin
+				107s events`,
+			want: `site berlin=down
+				drill_started berlin/a (drill)
+				drill_started berlin/b (drill)
+				site_down berlin`,
 		},
 	})
 }

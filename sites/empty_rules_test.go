@@ -225,3 +225,28 @@ func TestA8Policies(t *testing.T) {
 		})
 	}
 }
+
+// A pool that keeps the last answer of its emergency site (A5) must not be left with
+// nothing in the moment in which that site is served by this one (P2).
+func TestA5LastAnswerOfOthers(t *testing.T) {
+	runRule(t, []ruleTest{{
+		name: "and what both have changes at once",
+		cfg: several(emergencies("berlin>hamburg hamburg>berlin"), func(c *Config) {
+			c.Sites[1].Pools = append(c.Sites[1].Pools, Pool{Name: "more", Nodes: []int{0}})
+		}),
+		in: `60s down hamburg/a
+			60s down hamburg/b
+			100s maintenance hamburg/a force
+			2m down berlin/a
+			2m down berlin/b
+			4m see berlin, hamburg/more
+			10m up hamburg/b
+			10m3s up berlin/a
+			10m7s see berlin, hamburg, hamburg/more`,
+		want: `berlin=last_resort 10.1.0.11, 10.1.0.12
+			hamburg/more=last_resort 10.1.0.11, 10.1.0.12
+			berlin=emergency:hamburg 10.2.0.12
+			hamburg=own 10.2.0.12
+			hamburg/more=last_resort 10.2.0.11`,
+	}})
+}

@@ -167,7 +167,7 @@ type Reply struct {
 // Effects is what a Step asks of its owner. Its slices are valid until the
 // next Step.
 type Effects struct {
-	// Events in the order of the rules: nodes first, then pools.
+	// Events in the order of the rules: nodes first, then pools. Their IDs ascend.
 	Events []Event
 	// Probe lists what is to be asked at once, also when a scheduled probe of
 	// the same subject is under way (N2).

@@ -126,18 +126,3 @@ func (m *Machine) end(list []alert, why string) {
 
 // reconfigured is why an alert ends whose subject has left.
 const reconfigured = "It ends with a change of the configuration, which has no longer what it was about."
-
-// follow has the members of a pool go on with the incarnations that have their
-// addresses: those of a node that is given another are its former one's now (A7).
-func (p *pool) follow() {
-	p.Members = slices.Clone(p.Members)
-	for i := range p.Members {
-		x := &p.Members[i]
-		for _, n := range p.nodes {
-			if n.Name == x.Node && n.was != nil && n.was.Replaced == x.Replaced {
-				x.Replaced = n.Replaced
-				break
-			}
-		}
-	}
-}

@@ -40,6 +40,7 @@ type Machine struct {
 	nodeEvents []Event
 	poolEvents []Event
 	dirtySites []*site // in no order
+	redecided  int     // sites in this Step that were decided again
 	steps      uint64  // how many have been begun
 	calendar   calendar
 }
@@ -206,11 +207,11 @@ func (m *Machine) result(res *Result) {
 		m.witness(to, res)
 	}
 	to.record.dim(res.Start, m.epoch)
-	if to.line != nil && to.line.node.Drill != nil {
-		to.line.truth.dim(res.Start, m.epoch)
-	}
-	if to.line != nil && to.twin != nil {
-		to.twin.dim(res.Start, m.epoch)
+	for _, l := range [...]*line{to.line, to.twin} {
+		if l != nil {
+			l.record.dim(res.Start, m.epoch)
+			l.truth.dim(res.Start, m.epoch) // what a drill hides
+		}
 	}
 	if to.record.stuck || dark || to.record.dark {
 		m.dirty(to.site)

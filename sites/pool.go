@@ -71,6 +71,7 @@ func (p *pool) active() *node {
 // decide brings the pools of the changed sites, and of those that depend on
 // them, up to date, and tells of what has changed.
 func (m *Machine) decide() {
+	m.redecided = 0
 	for i := 0; i < len(m.dirtySites); i++ { //nolint:intrange // it grows meanwhile
 		m.decideSite(m.dirtySites[i], i)
 	}
@@ -99,8 +100,14 @@ func (m *Machine) touch(p *pool) {
 	}
 }
 
+// maxRedecided bounds how often a site is decided again in one Step, on average.
+const maxRedecided = 16
+
 // decideSite decides the pools of one site; sites that depend on it are decided
-// after it, again if need be. at is its place among the changed sites.
+// after it, again if need be: also one that is being decided itself, for sites stand
+// in for each other in circles. at is how far the changed sites have come. It ends,
+// for whoever gets nodes of its own to answer with keeps them in this Step; should
+// that be wrong, a bound ends it.
 func (m *Machine) decideSite(s *site, at int) {
 	own := false
 	m.waive(s)
@@ -115,12 +122,10 @@ func (m *Machine) decideSite(s *site, at int) {
 		return
 	}
 	for _, d := range s.dependents {
-		if i := slices.Index(m.dirtySites, d); i < 0 {
+		if i := slices.Index(m.dirtySites, d); i < 0 || i > at {
 			m.dirty(d)
-		} else if i < at {
-			m.decideSite(d, i)
-		} else {
-			m.dirty(d)
+		} else if m.redecided++; m.redecided <= maxRedecided*len(m.sites) {
+			m.decideSite(d, at)
 		}
 	}
 }

@@ -2,8 +2,11 @@ package sites
 
 import (
 	"math/rand/v2"
+	"net/netip"
 	"reflect"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // stir has each site looked at with the next result, whatever that is.
@@ -40,7 +43,7 @@ func TestQuietResultsChangeNothing(t *testing.T) {
 			stir(a.m)
 			stir(b.m)
 			if !reflect.DeepEqual(x.saved(a.m), x.saved(b.m)) || x.key(a) != x.key(b) {
-				t.Fatalf("seed %d: looked at with each result it becomes something else", seed)
+				t.Fatalf("seed %d: looked at with each result it becomes something else (-looked at +not):\n%s", seed, orElse(cmp.Diff(x.saved(a.m), x.saved(b.m), plainly()), "in what is not stored"))
 			}
 		}
 	}
@@ -48,6 +51,9 @@ func TestQuietResultsChangeNothing(t *testing.T) {
 		t.Errorf("a line failed and waited only %d times", quiet)
 	}
 }
+
+// plainly has addresses compared and written as people do.
+func plainly() cmp.Option { return cmp.Transformer("address", netip.Addr.String) }
 
 // struggle makes a move in a world whose nodes fail for long, and whose witnesses
 // mostly answer.

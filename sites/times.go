@@ -90,6 +90,9 @@ func (m *Machine) settleTimes(s *site) {
 	for f := range Family(families) {
 		if broken, since := s.disproven(f); broken && s.Unproven[f] == 0 {
 			at(since + s.cfg.Threshold)
+			// What the controller's own isolation has kept from being told is
+			// told with the next result after it (N14).
+			s.busy = s.busy || now >= since+s.cfg.Threshold
 		} else if s.Unproven[f] != 0 {
 			s.busy = true
 		}

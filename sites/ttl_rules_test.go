@@ -55,6 +55,55 @@ func TestA9TTL(t *testing.T) {
 				ttl berlin=5s
 				ttl berlin=30s`,
 		}, {
+			name: "the nearest of several windows counts",
+			cfg:  several(window("10 12 * * *", time.Hour, 0), window("20 12 * * *", time.Hour, 1)),
+			in: `9m31s tick
+				9m31s see ttl berlin`,
+			want: `ttl berlin=5s`,
+		}, {
+			name: "nor before a window's end",
+			cfg:  window("10 12 * * *", time.Hour),
+			in: `69m31s tick
+				69m31s see ttl berlin`,
+			want: `ttl berlin=30s`,
+		}, {
+			name: "nor before one of nodes that are none of the pool, or out of it already",
+			cfg: several(window("10 12 * * *", time.Hour, 0), window("20 12 * * *", time.Hour, 1), func(c *Config) {
+				c.Sites[0].Pools[0].Nodes = []int{1}
+			}),
+			in: `9m31s tick
+				9m31s see ttl berlin
+				19m maintenance berlin/b force
+				19m31s tick
+				19m31s see ttl berlin`,
+			want: `ttl berlin=30s
+				ttl berlin=30s`,
+		}, {
+			name: "nor before one that no clock can open (O6)",
+			cfg:  window("10 12 * * *", time.Hour, 0),
+			in: `9m suspect
+				9m31s tick
+				9m31s see ttl berlin`,
+			want: `ttl berlin=30s`,
+		}, {
+			name: "nor before the return of one that was not found out lately, or may have failed",
+			in: `60s down berlin/a
+				100s up berlin/a
+				372s see ttl berlin
+				375s unknown berlin/a
+				377s see ttl berlin
+				380s up berlin/a
+				382s see ttl berlin
+				382s down berlin resolver 10.1.0.1
+				385s down berlin/a
+				387s up berlin/a
+				392s see ttl berlin, berlin/a`,
+			want: `ttl berlin=5s
+				ttl berlin=30s
+				ttl berlin=5s
+				ttl berlin=30s
+				berlin/a=recovering`,
+		}, {
 			name: "a pool that an emergency site serves follows that site too",
 			cfg:  emergencies("berlin>hamburg"),
 			in: `60s down berlin/a

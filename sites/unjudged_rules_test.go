@@ -1,10 +1,18 @@
 package sites
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 // A site whose route is missing on our own side would look as if it were seen,
 // and nobody learn that its failover is suspended.
 func TestN14Unjudged(t *testing.T) {
+	dual := func(c *Config) {
+		c.Sites[0].Nodes[0].Addresses = addrs("10.1.0.11", "fd00:1::11")
+		c.Sites[0].Witnesses = append(c.Sites[0].Witnesses, Witness{Name: "resolver fd00:1::1", Addr: addrs("fd00:1::1")[0]})
+	}
 	runRule(t, []ruleTest{
 		{
 			name: "nothing but unknown of the resolver for site_threshold: said once, with its end",
@@ -69,10 +77,7 @@ func TestN14Unjudged(t *testing.T) {
 				judged berlin`,
 		}, {
 			name: "the one witness of a family is silent",
-			cfg: func(c *Config) {
-				c.Sites[0].Nodes[0].Addresses = addrs("10.1.0.11", "fd00:1::11")
-				c.Sites[0].Witnesses = append(c.Sites[0].Witnesses, Witness{Name: "resolver fd00:1::1", Addr: addrs("fd00:1::1")[0]})
-			},
+			cfg:  dual,
 			in: `60s down berlin resolver fd00:1::1
 				60s down fd00:1::11
 				5m texts
@@ -112,6 +117,31 @@ func TestN14Unjudged(t *testing.T) {
 				5m10s events`,
 			want: `controller_isolated
 				controller_reconnected`,
+		}, {
+			name: "what is known again in a drill is not told of again and again",
+			cfg:  dual,
+			in: `60s unknown fd00:1::11
+				100s drill berlin/a for=5m
+				100s events
+				110s up fd00:1::11
+				3m events`,
+			want: `unjudged berlin/a
+				drill_started berlin/a (drill)
+				judged berlin/a
+				node_offline berlin/a (drill)
+				failover_outage berlin/a (drill)
+				node_offline berlin/a (drill)
+				failover_outage berlin/a (drill)`,
+		}, {
+			name: "what cannot be found out in a drill is told of too",
+			cfg:  dual,
+			in: `60s drill berlin/a for=5m
+				60s unknown fd00:1::11
+				2m events`,
+			want: `drill_started berlin/a (drill)
+				unjudged berlin/a
+				node_offline berlin/a (drill)
+				failover_outage berlin/a (drill)`,
 		}, {
 			name: "a node for its threshold",
 			in: `60s unknown berlin/a
@@ -167,4 +197,27 @@ func TestN14Unjudged(t *testing.T) {
 			want: `berlin cannot be judged since 12:01:03 UTC: our own route is missing (network is unreachable). Nothing of it moves by an outage until that is otherwise.`,
 		},
 	})
+}
+
+// What began while the controller was cut off must be told as soon as it is no longer, though
+// all that is known then comes at one moment, and nothing changes after it.
+func TestN14AfterIsolation(t *testing.T) {
+	d := newDriver(t, usual(twoWitnesses(true)))
+	d.play(`60s down 10.1.0.1
+		64s unknown berlin
+		64s unknown hamburg
+		5m hold
+		5m up berlin
+		5m up hamburg`)
+	var in Input
+	for _, x := range d.m.Targets() {
+		in.Results = append(in.Results, d.probe(x.Subject)...)
+	}
+	d.step(in)
+	d.play(`5m free
+		5m10s events`)
+	want := []string{"controller_isolated", "controller_reconnected", "unjudged berlin"}
+	if diff := cmp.Diff(want, d.seen); diff != "" {
+		t.Errorf("seen (-want +got):\n%s", diff)
+	}
 }

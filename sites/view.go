@@ -159,6 +159,8 @@ type PoolView struct {
 	IPv4   []netip.Addr `json:"ipv4,omitempty"`
 	IPv6   []netip.Addr `json:"ipv6,omitempty"`
 	Paused *Hold        `json:"paused,omitempty"`
+	// Held: an outage asks for a move that the pause holds back (C2).
+	Held bool `json:"held,omitempty"`
 	// Braked: a mass failure holds the pool (A10).
 	Braked bool `json:"braked,omitempty"`
 	// PutOff: a move that is not due to an outage waits for its traffic (A11).
@@ -192,7 +194,7 @@ func (m *Machine) ViewOf(from, to int) []SiteView {
 			a := m.Answer(id)
 			v.Pools = append(v.Pools, PoolView{
 				Name: p.Name, Mode: p.cfg.Mode.String(), Serves: a.String(), Active: p.Active, Since: p.Since,
-				IPv4: a.IPv4, IPv6: a.IPv6, Paused: copied(p.Paused), Braked: p.braked(m), PutOff: m.viewPutOff(p),
+				IPv4: a.IPv4, IPv6: a.IPv6, Paused: copied(p.Paused), Held: p.Held != 0, Braked: p.braked(m), PutOff: m.viewPutOff(p),
 				Explain: m.ExplainPool(id),
 			})
 		}

@@ -52,6 +52,27 @@ func TestC7View(t *testing.T) {
 	}
 }
 
+// If this fails, who looks is not told that a pause keeps clients on a dead node, or is
+// told so for ever.
+func TestC2ViewHeld(t *testing.T) {
+	d := newDriver(t, usual(nil))
+	d.play(`60s pause berlin
+		60s down berlin/a
+		80s tick`)
+	if p := d.m.View()[0].Pools[0]; p.Held {
+		t.Errorf("before the threshold: %+v", p)
+	}
+	d.play(`10m tick`)
+	if p := d.m.View()[0].Pools[0]; !p.Held || p.Paused == nil {
+		t.Errorf("no move is held: %+v", p)
+	}
+	d.play(`10m resume berlin
+		11m tick`)
+	if p := d.m.View()[0].Pools[0]; p.Held {
+		t.Errorf("a move is held for ever: %+v", p)
+	}
+}
+
 // A view must show when a recovering node comes back.
 func TestC7ViewNext(t *testing.T) {
 	d := newDriver(t, usual(nil))

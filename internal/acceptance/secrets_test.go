@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,6 +46,7 @@ func TestNoSecretIsSeen(t *testing.T) {
 	} {
 		c.says(args...)
 	}
+	c.bundle()
 	c.pages()
 	// A faulty configuration is quoted without its secrets too.
 	text, err := os.ReadFile(c.path)
@@ -56,9 +58,36 @@ func TestNoSecretIsSeen(t *testing.T) {
 	c.says("check", c.path)
 	c.signal(os.Interrupt)
 	c.stopped()
+	c.bundle("check.error.txt")
 	c.logged()
 	filesOfOwner(t, filepath.Join(c.dir, "state"))
 	c.kept()
+}
+
+// bundle holds the files of a support bundle against the secrets; some must be there.
+func (c *canary) bundle(want ...string) {
+	c.t.Helper()
+	dir := c.t.TempDir()
+	path := filepath.Join(dir, "bundle.tar.gz")
+	c.says("support", path)
+	if out, err := exec.CommandContext(c.t.Context(), "tar", "-xzf", path, "-C", dir, "--strip-components", "1").CombinedOutput(); err != nil {
+		c.t.Fatalf("unpack the support bundle: %v %s", err, out)
+	}
+	if want == nil {
+		want = []string{
+			"about.txt", "program.json", "status.json", "events.json", "targets.json", "alerts.json", "metrics.txt", "goroutines.txt",
+			"configuration/01-dnsteer.yaml",
+		}
+	}
+	for _, name := range want {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || len(text) < 50 {
+			c.t.Errorf("%s of the support bundle: %d bytes, %v", name, len(text), err)
+		}
+		for _, place := range c.secret.seenIn(text) {
+			c.t.Errorf("%s of the support bundle shows %s:\n%s", name, place, text)
+		}
+	}
 }
 
 // pages reads all that the HTTP listener shows: the pages, and each operation of the

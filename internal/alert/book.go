@@ -14,7 +14,8 @@ const (
 	// spacing lies between two messages that begin something of one class on one
 	// route, critical ones aside: a storm is told once a minute.
 	spacing = time.Minute
-	// partly lies between two messages about parts of an incident that are over.
+	// partly lies between two messages about parts of an incident that are over, or have
+	// news that are no worse.
 	partly = 5 * time.Minute
 	// uncovered is the least that is waited when what stood for an incident has
 	// ended and the incident has not.
@@ -76,8 +77,9 @@ type incident struct {
 type member struct {
 	told
 	EndTold bool `json:"end_told,omitempty"`
-	// News: it goes on in another way than was told.
-	News bool `json:"news,omitempty"`
+	// News: it goes on in another way than was told; Worse: and that is worse.
+	News  bool `json:"news,omitempty"`
+	Worse bool `json:"worse,omitempty"`
 }
 
 // over says whether nothing more is to come of a member.
@@ -138,12 +140,14 @@ func (b *Book) Load(data []byte, now time.Time) error {
 func (b *Book) Encode() ([]byte, error) { return json.Marshal(b.saved) }
 
 // Take enters an event, with what the machine says of its subject. An event that
-// was taken in before changes nothing.
+// was taken in before changes nothing. now, as everywhere in a book, is the wall clock
+// ([Book.Shift]).
 func (b *Book) Take(e sites.Event, explain []string, now time.Time) {
 	if e.ID <= b.Last {
 		return
 	}
 	b.Last = e.ID
+	e.Time = e.Time.Round(0) // what a monotonic clock says is not shifted
 	switch e.Kind {
 	case sites.FailoverMaintenance, sites.NodeDisabled, sites.NodeEnabled, sites.Paused, sites.Resumed:
 		b.planned[e.Site] = e.Time
@@ -178,22 +182,13 @@ func (b *Book) Take(e sites.Event, explain []string, now time.Time) {
 	}
 }
 
-// Reload takes other routes into use. What waits for a route that is gone waits
-// for others that take it; what is told of is told of to its end by those
-// channels that are left. Incidents of what is no longer configured end.
+// Reload takes other routes into use. What waits for a route that is gone, or for a
+// channel that is no longer one of its route, waits for others that take it; what is
+// told of is told of to its end by those channels that are left. Incidents of what is
+// no longer configured end.
 func (b *Book) Reload(routes []Route, group time.Duration, exists func(site, node string) bool, now time.Time) {
 	b.routes, b.group = routes, group
-	left := b.Waiting
-	b.Waiting = nil
-	moved := make(map[uint64]bool)
-	for _, w := range left {
-		if b.route(w.Route) != nil {
-			b.Waiting = append(b.Waiting, w)
-		} else if !moved[w.Event.ID] {
-			moved[w.Event.ID] = true
-			b.assign(w.told, now)
-		}
-	}
+	b.reroute(now)
 	for _, id := range sortedKeys(b.Open) {
 		t := b.Open[id]
 		if e := &t.Event; e.Site != "" && !exists(e.Site, e.Node) {

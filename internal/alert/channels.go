@@ -133,7 +133,7 @@ func (e *Engine) begin(ctx context.Context) {
 	e.mu.Lock()
 	e.fresh = true
 	e.mu.Unlock()
-	e.reconfigure(ctx, time.Now())
+	e.reconfigure(ctx)
 }
 
 // Reload takes another configuration into use.
@@ -145,7 +145,7 @@ func (e *Engine) Reload(cfg *Config) {
 }
 
 // reconfigure takes a configuration into use that has come.
-func (e *Engine) reconfigure(ctx context.Context, now time.Time) {
+func (e *Engine) reconfigure(ctx context.Context) {
 	e.mu.Lock()
 	cfg, changed := e.cfg, e.fresh
 	e.fresh = false
@@ -154,7 +154,7 @@ func (e *Engine) reconfigure(ctx context.Context, now time.Time) {
 		return
 	}
 	e.active = cfg.active()
-	e.book.Reload(cfg.Routes, cfg.Group, e.world.Exists, now)
+	e.book.Reload(cfg.Routes, cfg.Group, e.world.Exists, e.look())
 	e.actions.use(cfg)
 	e.openBoxes(ctx, cfg)
 	e.closeBoxes(cfg)

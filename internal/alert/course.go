@@ -9,8 +9,10 @@ import (
 
 // assign has something wait for the routes that take it. A channel is served by
 // the first route that names it.
-func (b *Book) assign(t told, now time.Time) {
-	var served []string
+func (b *Book) assign(t told, now time.Time) { b.assignBut(t, nil, now) }
+
+// assignBut does so for all channels but those that are served.
+func (b *Book) assignBut(t told, served []string, now time.Time) {
 	for i := range b.routes {
 		r := &b.routes[i]
 		if !r.Chooses(&t.Event) {
@@ -29,16 +31,48 @@ func (b *Book) assign(t told, now time.Time) {
 	}
 }
 
+// reroute has what waits wait for the routes that there are now.
+func (b *Book) reroute(now time.Time) {
+	var homeless []told
+	moved := make(map[uint64]bool)
+	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *waiting) bool {
+		before := len(w.To)
+		if r := b.route(w.Route); r != nil {
+			w.To = slices.DeleteFunc(w.To, func(name string) bool { return !slices.Contains(r.To, name) })
+		} else {
+			w.To = nil
+		}
+		if len(w.To) < before && !moved[w.Event.ID] {
+			moved[w.Event.ID] = true
+			homeless = append(homeless, w.told)
+		}
+		return len(w.To) == 0
+	})
+	for _, t := range homeless {
+		var has []string // channels that are told of it already, or will be
+		for _, w := range b.Waiting {
+			if w.Event.ID == t.Event.ID {
+				has = append(has, w.To...)
+			}
+		}
+		for _, c := range b.Cases {
+			if slices.ContainsFunc(c.Members, func(m *member) bool { return m.Event.ID == t.Event.ID }) {
+				has = append(has, c.To...)
+			}
+		}
+		b.assignBut(t, has, now)
+	}
+}
+
 // end enters that something is over. What was not told yet is not told at all,
 // unless people must know of it though it is over.
 func (b *Book) end(t *told, e sites.Event, now time.Time) {
-	big := b.bigOnes()
 	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *waiting) bool {
 		if w.Event.ID != t.Event.ID {
 			return false
 		}
 		w.End = e
-		return !outlives(&w.Event) || slices.ContainsFunc(big, func(t *told) bool { return covers(&t.Event, &w.Event) })
+		return !outlives(&w.Event) || slices.ContainsFunc(b.bigOnes(), func(t *told) bool { return covers(&t.Event, &w.Event) })
 	})
 	for _, c := range b.Cases {
 		for _, m := range c.Members {
@@ -67,7 +101,7 @@ func (b *Book) worsen(earlier, t *told, now time.Time) {
 				continue
 			}
 			since := m.Event.Time
-			m.told, m.News = *t, true
+			m.told, m.News, m.Worse = *t, true, true
 			m.Event.Time = since
 			c.Due = earliest(c.Due, now.Add(b.group))
 			// It goes on in its thread for the channels that have it.

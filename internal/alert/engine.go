@@ -46,7 +46,9 @@ type World struct {
 	Wake func(ctx context.Context, via *Via, mac net.HardwareAddr) error
 	// Healthy gives nil while the controller decides.
 	Healthy func(context.Context) error
-	Log     *slog.Logger
+	// Wall is the wall clock; nil for the machine's.
+	Wall func() time.Time
+	Log  *slog.Logger
 }
 
 // Engine follows the events and tells of them. Its goroutines end with the
@@ -80,7 +82,7 @@ type Engine struct {
 	actions *actions
 	stops   map[string]context.CancelFunc
 	running sync.WaitGroup
-	last    time.Time
+	clock   clock
 	kept    string // the book, as it was last stored
 	todo    []action
 }
@@ -94,7 +96,7 @@ func New(cfg *Config, world World, stored map[string][]byte, last uint64) *Engin
 		left: make(map[string][]byte), failed: make(map[string]uint64), droppedAt: make(map[string]time.Time),
 		stops: make(map[string]context.CancelFunc), past: make(map[string][]Delivered), book: NewBook(cfg.Routes, cfg.Group, last),
 	}
-	e.actions = newActions(world)
+	e.actions, e.clock = newActions(world), newClock(world.Wall)
 	e.active = cfg.active()
 	e.restore(stored)
 	return e
@@ -107,7 +109,6 @@ func (e *Engine) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer e.settle()
 	defer cancel()
-	e.last = time.Now()
 	e.begin(ctx)
 	events := e.follow(ctx)
 	timer := time.NewTimer(0)
@@ -195,7 +196,7 @@ func (e *Engine) enter(ctx context.Context, ev sites.Event, said map[string][]st
 	}
 	now := time.Now()
 	if !e.active {
-		e.book.Last = ev.ID
+		e.book.Take(ev, nil, e.look()) // nobody is told; what lasts is known once somebody is
 		return
 	}
 	if ev.Kind == sites.AlertFailed && ev.Part != "" {
@@ -214,23 +215,18 @@ func (e *Engine) enter(ctx context.Context, ev sites.Event, said map[string][]st
 		said[subject] = e.world.Explain(within, subject)
 		cancel()
 	}
-	e.book.Take(ev, said[subject], now)
+	e.book.Take(ev, said[subject], e.look())
 	e.todo = append(e.todo, e.actions.choose(&ev, now)...)
 }
 
 // turn tells what is due, stores what has changed, and says when to look again.
 func (e *Engine) turn(ctx context.Context) time.Duration {
-	now := time.Now()
-	// The wall clock may have been set: what is planned moves with it.
-	if jump := now.Round(0).Sub(e.last.Round(0)) - now.Sub(e.last); jump.Abs() > 5*time.Second {
-		e.book.Shift(jump)
-	}
-	e.last = now
-	e.reconfigure(ctx, now)
+	now, wall := time.Now(), e.look()
+	e.reconfigure(ctx)
 	if !e.active {
 		return time.Hour
 	}
-	out, next := e.book.Due(now)
+	out, next := e.book.Due(wall)
 	e.publish()
 	keep := make(map[string][]byte)
 	for i := range out {
@@ -247,7 +243,7 @@ func (e *Engine) turn(ctx context.Context) time.Duration {
 	e.todo = nil
 	wait := pace
 	if !next.IsZero() {
-		wait = min(wait, max(next.Sub(now), 10*time.Millisecond))
+		wait = min(wait, max(next.Sub(wall), 10*time.Millisecond))
 	}
 	return wait
 }

@@ -33,7 +33,9 @@ type world struct {
 	broken bool
 	// lose drops what is stored soon, as a kill does.
 	lose bool
-	log  *slog.Logger
+	// ahead is by how much the wall clock was set.
+	ahead time.Duration
+	log   *slog.Logger
 }
 
 func newWorld() *world {
@@ -43,10 +45,23 @@ func newWorld() *world {
 func (w *world) raise(e sites.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e.ID, e.Time, e.Severity = uint64(len(w.events)+1), time.Now(), e.Kind.Severity()
+	e.ID, e.Time, e.Severity = uint64(len(w.events)+1), time.Now().Add(w.ahead), e.Kind.Severity()
 	w.events = append(w.events, e)
 	close(w.more)
 	w.more = make(chan struct{})
+}
+
+// set has the wall clock set.
+func (w *world) set(by time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ahead += by
+}
+
+func (w *world) wall() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Now().Add(w.ahead)
 }
 
 func (w *world) happen(what string, resolves uint64) uint64 {
@@ -125,6 +140,7 @@ func (w *world) world() World {
 		},
 		Exists:  func(string, string) bool { return true },
 		Healthy: func(context.Context) error { return nil },
+		Wall:    w.wall,
 		Log:     w.log,
 	}
 }

@@ -1,6 +1,8 @@
 package alert
 
 import (
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,10 +12,12 @@ import (
 	"github.com/dnsteer/dnsteer/sites"
 )
 
-// A kind of event without words would reach people as a bare line at three in
-// the morning, and one without a role would never end, or end what it did not
-// begin.
+// A kind of event without words, or with those of another, would reach people as a
+// bare or a wrong line at three in the morning, and one without a role would never
+// end, or end what it did not begin. What each says stands in testdata/words.txt, to be
+// read by people.
 func TestEveryKindHasWords(t *testing.T) {
+	var all strings.Builder
 	for _, k := range sites.Kinds() {
 		w, ok := wordsOf(k)
 		if !ok || w.command == "" {
@@ -33,7 +37,17 @@ func TestEveryKindHasWords(t *testing.T) {
 		if text := m.Subject + m.Text(); strings.ContainsAny(text, "{}") || m.Subject == "" {
 			t.Errorf("%s: %s", k, text)
 		}
+		if _, of := targetWords(k); !of {
+			e.Target = ""
+		}
+		if _, of := ownWords(k); !of {
+			e.Part = ""
+		}
+		m = compose([]told{{Event: e}}, Firing)
+		m.Since = noon
+		fmt.Fprintf(&all, "--- %s\n%s\n\n%s\n", k, m.Subject, m.Text())
 	}
+	golden(t, filepath.Join("testdata", "words.txt"), all.String())
 	if _, ok := wordsOf("no_such_kind"); ok || roleOf("no_such_kind") != unknown {
 		t.Error("a kind that is not there has words")
 	}
@@ -81,6 +95,16 @@ func TestTargets(t *testing.T) {
 			"phone: firing 1: Clients still get the old answer: router does not take the new one",
 			"mail: resolved 1: router does not take the records that it should hold",
 			"phone: resolved 1: Clients still get the old answer: router does not take the new one",
+		}},
+		{"it becomes worse soon", []Route{loud, calm}, func(d *desk) {
+			id := d.push(sites.PublishFailed, sites.Warning, 0)
+			d.pass(3 * time.Minute)
+			d.push(sites.PublishFailed, sites.Critical, id)
+			d.pass(11 * time.Second)
+		}, []string{
+			"mail: firing 1: router does not take the records that it should hold",
+			"mail: update 1: Clients still get the old answer: router does not take the new one",
+			"phone: firing 1: Clients still get the old answer: router does not take the new one",
 		}},
 		{"a site that cannot be seen explains it", nil, func(d *desk) {
 			d.happen("site_down berlin", 0)

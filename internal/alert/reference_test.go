@@ -14,7 +14,7 @@ import (
 	"github.com/dnsteer/dnsteer/sites"
 )
 
-var update = flag.Bool("update", false, "write docs/events.md anew")
+var update = flag.Bool("update", false, "write docs/events.md and testdata anew")
 
 // Whoever writes a route or a program for events goes by the page on them: it would
 // lack a kind or a field, or say that something ends which never does.
@@ -43,18 +43,23 @@ func TestReference(t *testing.T) {
 			t.Errorf("nothing is said of the field %s", name)
 		}
 	}
-	path := filepath.Join("..", "..", "docs", "events.md")
+	golden(t, filepath.Join("..", "..", "docs", "events.md"), Reference())
+}
+
+// golden holds what the code says against a file.
+func golden(t *testing.T, path, says string) {
+	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, []byte(Reference()), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(says), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	page, err := os.ReadFile(path)
+	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(string(page), Reference()); d != "" {
-		t.Errorf("docs/events.md is not what the code says; write it anew with -update (-page +code):\n%s", d)
+	if d := cmp.Diff(string(file), says); d != "" {
+		t.Errorf("%s is not what the code says; write it anew with -update (-file +code):\n%s", path, d)
 	}
 }
 

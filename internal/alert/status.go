@@ -74,7 +74,7 @@ const maxListed = 100
 // Status gives what is known now; nil where nothing is configured.
 func (e *Engine) Status() *Status {
 	cfg := e.config()
-	if !cfg.active() {
+	if !cfg.active() && cfg.DeadMan == nil {
 		return nil
 	}
 	s := &Status{Channels: []ChannelStatus{}, Open: []Incident{}}

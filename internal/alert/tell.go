@@ -60,7 +60,7 @@ func (b *Book) follow(c *incident, now time.Time) []Outgoing {
 	case dueNow && len(fresh) > 0 && !whole(fresh, open):
 		c.Due = time.Time{} // of a node that is reached and still out, nothing is said
 	case dueNow && len(fresh) > 0:
-		if at := c.LastSent.Add(partly); at.After(now) {
+		if at := c.quiet(); at.After(now) {
 			c.Due = at
 			return nil
 		}
@@ -79,6 +79,14 @@ func (b *Book) follow(c *incident, now time.Time) []Outgoing {
 		return b.say(c, m, now)
 	}
 	return nil
+}
+
+// quiet is until when news of an incident wait.
+func (c *incident) quiet() time.Time {
+	if slices.ContainsFunc(c.Members, func(m *member) bool { return m.Worse }) {
+		return time.Time{}
+	}
+	return c.LastSent.Add(partly)
 }
 
 // whole says whether something is over altogether, or has news: not if another
@@ -121,7 +129,7 @@ func (b *Book) say(c *incident, m Message, now time.Time) []Outgoing {
 	m.Lasted = max(0, int64(m.Time.Sub(m.Since)/time.Second))
 	c.LastSent, c.Due = now, time.Time{}
 	for _, x := range c.Members {
-		x.EndTold, x.News = x.ended(), false
+		x.EndTold, x.News, x.Worse = x.ended(), false, false
 	}
 	return []Outgoing{{To: c.To, Fallback: c.Fallback, Message: m}}
 }
@@ -147,8 +155,8 @@ func (b *Book) groups() (map[string][]*waiting, []string) {
 
 // bigOnes lists the incidents that stand for others.
 func (b *Book) bigOnes() (list []*told) {
-	for _, id := range sortedKeys(b.Open) {
-		switch t := b.Open[id]; t.Event.Kind {
+	for _, t := range b.Open {
+		switch t.Event.Kind {
 		case sites.ControllerIsolated, sites.SiteDown, sites.MassFailure:
 			list = append(list, t)
 		default:

@@ -102,6 +102,9 @@ var roles = map[string]auth.Role{
 	// It sends messages.
 	"POST /api/v1/alerts/test": auth.Operator,
 
+	// It shows the configuration, and what the program does.
+	"GET /api/v1/support": auth.Admin,
+
 	"POST /api/v1/reload": auth.Admin,
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/alert"
 	"github.com/dnsteer/dnsteer/internal/history"
+	"github.com/dnsteer/dnsteer/internal/support"
 	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -37,6 +38,7 @@ type fake struct {
 	missing  []string
 	from, to time.Time
 	alerts   *alert.Status
+	pushed   []TargetView // beside the router
 
 	onCommand func(ctx context.Context, c sites.Command) (sites.Reply, error)
 }
@@ -134,10 +136,10 @@ func (f *fake) Reload(context.Context) (ReloadReport, error) {
 
 // Targets knows the router of berlin.
 func (f *fake) Targets(context.Context) ([]TargetView, error) {
-	return []TargetView{{
+	return append([]TargetView{{
 		Name: "router", Server: "10.1.0.1:8729", Kind: "routeros", Site: "berlin", State: TargetCurrent,
 		Records: []TargetRecord{{Name: "app.example.lan", Type: "A", TTL: 30}},
-	}}, nil
+	}}, f.pushed...), nil
 }
 
 func (f *fake) Plan(_ context.Context, target string) ([]TargetPlan, error) {
@@ -170,11 +172,15 @@ func (f *fake) Operate(_ context.Context, r TargetRequest) (TargetReply, error) 
 	return TargetReply{Text: "1 record would become ours.", Changes: []TargetChange{{Verb: "adopt", Name: "app.example.lan", Type: "A", From: "10.1.0.11"}}}, nil
 }
 
+func (f *fake) Support(context.Context) []support.Part {
+	return []support.Part{support.JSON("status.json", f.Status)}
+}
+
 func (f *fake) Healthy(context.Context) error    { return f.healthy }
 func (f *fake) Missing(context.Context) []string { return f.missing }
 func (f *fake) handler() *Handler                { return f.handlerLogging(io.Discard) }
 func (f *fake) handlerLogging(log io.Writer) *Handler {
-	return NewHandler(Deps{Reader: f, Operator: f, Historian: f, Publisher: f, Health: f, Alerter: f, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	return NewHandler(Deps{Reader: f, Operator: f, Historian: f, Publisher: f, Health: f, Alerter: f, Supporter: f, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 }
 
 // socketFolder is a folder with a short name: the path of a socket may have

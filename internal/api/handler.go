@@ -22,6 +22,7 @@ type Deps struct {
 	Publisher Publisher
 	Health    Health
 	Alerter   Alerter
+	Supporter Supporter
 	Log       *slog.Logger
 	// Gate lets people and programs in; nil where only the socket is served.
 	Gate *auth.Gate
@@ -66,6 +67,7 @@ type Handler struct {
 //	GET  /api/v1/targets/{name}/certificates  [CertificateList]
 //	GET  /api/v1/alerts               [alert.Status]
 //	POST /api/v1/alerts/test          [AlertTests]; channel
+//	GET  /api/v1/support              a support bundle ([support.Write])
 //	POST /api/v1/reload, /-/reload    [ReloadReport]; 422 for a faulty configuration
 //	POST /api/v1/heartbeat/{site}/{node}  a node's own report ([probes.Report]); 204
 //	GET  /-/healthy, /-/ready         [Healthful]; 503 with what is missing
@@ -108,6 +110,7 @@ func NewHandler(d Deps) *Handler {
 		"GET /api/v1/targets/{name}/certificates": h.certificates,
 		"GET /api/v1/alerts":                      h.alerts,
 		"POST /api/v1/alerts/test":                h.testAlerts,
+		"GET /api/v1/support":                     h.support,
 	} {
 		h.patterns = append(h.patterns, pattern)
 		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dnsteer/dnsteer/internal/alert"
+	"github.com/dnsteer/dnsteer/internal/support"
 	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -103,6 +104,9 @@ func operations() map[string]operation {
 		"POST /api/v1/heartbeat/{site}/{node}": {
 			summary: "A node reports that it lives, with the bearer token of its heartbeat probe, and how much it does.", body: probes.Report{},
 			params: []parameter{site, node}, problems: []int{bad, http.StatusUnauthorized, missing, large, http.StatusTooManyRequests},
+		},
+		"GET /api/v1/support": {
+			summary: "A support bundle: what is needed to look into a fault, without secrets, as a tar file in gzip.", media: support.Media,
 		},
 		"POST /api/v1/reload": reload,
 		"POST /-/reload":      reload,

@@ -65,15 +65,27 @@ func (h *Handler) streamQuery(r *http.Request) (EventQuery, error) {
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		name, after = "Last-Event-ID", last
 	}
-	if after != "" {
-		q.After, err = eventID(name, after)
-		return q, err
+	newest, unread := h.newest(r)
+	if after == "" {
+		q.After = newest
+		return q, unread
 	}
-	newest, err := h.Reader.Events(r.Context(), EventQuery{Limit: 1})
-	if len(newest) > 0 {
-		q.After = newest[0].ID
+	q.After, err = eventID(name, after)
+	if unread == nil {
+		// A reader may have had more than was stored when the controller was killed, or
+		// when a backup was put in place: numbers begin again behind the newest.
+		q.After = min(q.After, newest)
 	}
 	return q, err
+}
+
+// newest gives the ID of the newest event, 0 if there is none.
+func (h *Handler) newest(r *http.Request) (uint64, error) {
+	list, err := h.Reader.Events(r.Context(), EventQuery{Limit: 1})
+	if len(list) == 0 {
+		return 0, err
+	}
+	return list[0].ID, err
 }
 
 // pump sends what comes until the reader, the events or the server end.

@@ -63,6 +63,7 @@ func TestStreamResumes(t *testing.T) {
 		{"behind a parameter", "/api/v1/events/stream?after=7", "", 7},
 		{"from the start", "/api/v1/events/stream?after=0", "", 0},
 		{"the header is newer", "/api/v1/events/stream?after=7", "9", 9},
+		{"what it had was not stored", "/api/v1/events/stream", "43", 41},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -98,7 +99,7 @@ func TestStreamResumes(t *testing.T) {
 // Followers of one site would be told of others; a stream that lives longer
 // than any time limit of the server would break.
 func TestFollow(t *testing.T) {
-	f := &fake{}
+	f := &fake{events: []sites.Event{{ID: 9}}}
 	bubble(t, f, func(in room) {
 		t, c := in.T, in.client
 		go func() {

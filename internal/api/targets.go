@@ -82,6 +82,8 @@ type TargetView struct {
 	// Repair is when what somebody has changed there is put right, where that has
 	// to wait: one record is put right at most once a minute.
 	Repair time.Time `json:"repair,omitzero"`
+	// Wrong: it fails, and what its clients get is no longer right.
+	Wrong bool `json:"wrong,omitempty"`
 	// Writes counts the changes that were sent since the start.
 	Writes uint64 `json:"writes"`
 	// Visible is how many seconds the last push took until the site's resolver gave

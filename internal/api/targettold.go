@@ -18,12 +18,24 @@ func (h *Handler) addTargets(ctx context.Context, s *Status) error {
 		return err
 	}
 	s.Targets = list
-	s.Problems = slices.Clone(s.Problems)
+	var wrong []CriticalView
+	var urgent, others []string
 	for i := range list {
-		s.Problems = append(s.Problems, list[i].Problems()...)
+		told := list[i].Problems()
+		if v := &list[i]; v.Wrong && (v.State == TargetFailing || v.State == TargetDenied) { // of both something is told
+			wrong = append(wrong, CriticalView{Kind: sites.PublishFailed, Site: v.Site, Since: v.Since, Text: told[0], Do: doTarget})
+			urgent, told = append(urgent, told[0]), told[1:]
+		}
+		others = append(others, told...)
 	}
+	first := min(len(s.Critical), len(s.Problems)) // those stand before what is less urgent
+	s.Problems = slices.Concat(s.Problems[:first], urgent, s.Problems[first:], others)
+	s.Critical = slices.Concat(s.Critical, wrong)
 	return nil
 }
+
+// doTarget is what to do first about a target whose clients get what is wrong.
+const doTarget = "Mend the target, or change the record there by hand: clients are sent to a node that is out."
 
 // Whole gives the reader with a status that has the targets in it too.
 func (h *Handler) Whole() Reader { return whole{h.Reader, h} }

@@ -75,3 +75,40 @@ func TestWhatIsToldOfTargets(t *testing.T) {
 		})
 	}
 }
+
+// If this fails, who is woken because clients of a target are sent to a node that is out
+// finds that behind what can wait until the morning.
+func TestATargetThatIsWrongIsCritical(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	down := CriticalView{Kind: sites.SiteDown, Site: "hamburg", Text: "hamburg cannot be seen"}
+	f := &fake{
+		status: Status{Critical: []CriticalView{down}, Problems: []string{down.Text, "berlin/a does not answer"}},
+		pushed: []TargetView{
+			{Name: "late", Server: "10.2.0.1:8729", Site: "hamburg", State: TargetFailing, Since: at, Error: "no route"},
+			{Name: "wrong", Server: "10.3.0.1:8729", Site: "munich", State: TargetFailing, Since: at, Error: "refused", Wrong: true},
+		},
+	}
+	s, err := f.handler().Whole().Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const wrong = "wrong (10.3.0.1:8729) fails since 12:00:00 UTC: refused. Its clients get what it was told before."
+	if d := cmp.Diff([]CriticalView{down, {Kind: sites.PublishFailed, Site: "munich", Since: at, Text: wrong, Do: doTarget}}, s.Critical); d != "" {
+		t.Errorf("critical (-want +got):\n%s", d)
+	}
+	want := []string{down.Text, wrong, "berlin/a does not answer", "late (10.2.0.1:8729) fails since 12:00:00 UTC: no route. Its clients get what it was told before."}
+	if d := cmp.Diff(want, s.Problems); d != "" {
+		t.Errorf("problems (-want +got):\n%s", d)
+	}
+}
+
+// If this fails, what is told of a target that somebody has had left alone while it failed
+// is called that it fails, and urgent, whatever it is.
+func TestATargetThatIsLeftAloneIsNotCritical(t *testing.T) {
+	conflict := TargetConflict{Name: "app.example.lan", Type: "A", Text: "somebody else's record is in the way."}
+	f := &fake{pushed: []TargetView{{Name: "x", Server: "10.3.0.1:8729", Site: "munich", State: TargetDisabled, Wrong: true, NoFailover: []TargetConflict{conflict}}}}
+	s, err := f.handler().Whole().Status(t.Context())
+	if err != nil || len(s.Critical) != 0 || len(s.Problems) != 1 {
+		t.Errorf("critical %+v, problems %q, %v", s.Critical, s.Problems, err)
+	}
+}

@@ -94,14 +94,14 @@ type App struct {
 	cfg       atomic.Pointer[config.Config]
 	reloading sync.Mutex // one reload at a time
 	status    configState
-	// kept has the configuration that is to be stored as the last good one.
-	kept chan *config.Config
+	// keep asks for the configuration to be stored as the last good one; it holds one.
+	keep chan struct{}
 }
 
 // Run runs the controller until ctx ends, and stops it within five seconds.
 func Run(ctx context.Context, opt Options) error {
 	a := &App{
-		opt: opt, log: opt.Log, started: time.Now(), hub: newHub(), kept: make(chan *config.Config, 1),
+		opt: opt, log: opt.Log, started: time.Now(), hub: newHub(), keep: make(chan struct{}, 1),
 		pulse: newPulse(opt.Notify.WatchdogInterval()), past: past{History: history.New()}, seen: newSeen(),
 	}
 	cfg, loadErr := config.Load(opt.ConfigPath)
@@ -140,7 +140,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	}
 	a.judge = clock.Judge{BuildDate: version.Built(), LastEvent: state.Wall}
 	a.cfg.Store(cfg)
-	if a.metrics, err = metrics.New(a, a.log); err != nil {
+	if a.metrics, err = metrics.New(measured{a}, a.log); err != nil {
 		return state, fmt.Errorf("prepare the metrics: %w", err)
 	}
 	a.pushes = metrics.NewBeside(
@@ -149,19 +149,20 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	if err = a.metrics.Register(a.pushes); err != nil {
 		return state, fmt.Errorf("prepare the metrics: %w", err)
 	}
-	if a.names, err = newNames(cfg, state.Serials, a.judge, a.log); err != nil {
-		return state, err
-	}
 	commit := a.store.Commit
 	if a.opt.disk != nil {
 		commit = func(b store.Batch) error { return a.opt.disk(b, a.store.Commit) }
+	}
+	a.markLost(cfg, state.Values[kindKeys], commit)
+	if a.names, err = newNames(cfg, &state, a.judge, a.log); err != nil {
+		return state, err
 	}
 	a.loop = (&loop{
 		now: a.instant, start: a.probe, publish: a.publish, tell: a.tell,
 		learn: a.learn, decided: a.metrics.Decided, alive: a.pulse.beat, pace: a.pulse.every,
 	}).ready()
 	a.keeper = &keeper{
-		commit: commit, stored: a.hub.stored, serials: a.names.serials, loop: a.loop, replaced: func() { a.keepConfig(a.cfg.Load()) }, log: a.log, failing: report.Alarming(),
+		commit: commit, stored: a.hub.stored, serials: a.names.serials, loop: a.loop, replaced: a.keepConfig, log: a.log, failing: report.Alarming(),
 		values: newValues(state.Values),
 	}
 	for name := range state.Sites {

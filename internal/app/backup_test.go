@@ -42,6 +42,10 @@ func copyFiles(t *testing.T, from, to string) {
 func TestOldBackup(t *testing.T) {
 	w := newWorld(t, "berlin")
 	router := newRouter(t)
+	// One of others under our name, which they have switched off.
+	if _, err := router.Do("/ip/dns/static/add", "name=app.example.lan", "address=198.51.100.9", "disabled=yes"); err != nil {
+		t.Fatal(err)
+	}
 	foreign := seedRows(t, router)
 	w.write(w.routed(router))
 	state, backup := filepath.Join(w.dir, "state"), filepath.Join(w.dir, "backup")

@@ -26,6 +26,11 @@ func TestRefusedCredentialsAndReloads(t *testing.T) {
 	r := w.start()
 	refused := func() bool { return r.target().State == api.TargetDenied }
 	r.until("it is refused", refused)
+	// What is wrong with targets is counted by the metrics as the status lists it.
+	var text strings.Builder
+	if err := r.metrics.Text(&text); err != nil || strings.Contains(text.String(), "\ndnsteer_problems 0\n") {
+		t.Errorf("the metrics have no problem (%v)", err)
+	}
 	reload := func(name, password string) {
 		t.Helper()
 		w.write(config(name, password))

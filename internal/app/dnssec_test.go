@@ -2,6 +2,8 @@ package app
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -94,4 +96,71 @@ func TestSignedNamesFailOver(t *testing.T) {
 	if got, want := r.proved(p, "app.example.lan", ds), p.all(12); got != want {
 		t.Errorf("after two reloads %q, want %q", got, want)
 	}
+}
+
+// If this fails, a reload that was refused binds the next one to a key that no zone was
+// ever signed with, and that may be gone with the rest of the attempt.
+func TestRefusedReloadSignsNothing(t *testing.T) {
+	taken, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	w := newWorld(t, "berlin")
+	w.opt.watchEvery = 0
+	w.write(zones(nil))
+	r := w.start()
+	signed := strings.Replace(zones(map[string]int{"one.lan": 1}), "      hostmaster:", "      dnssec: on\n      hostmaster:", 1)
+	w.write(strings.Replace(signed, "127.0.0.1:0", taken.LocalAddr().String(), 1))
+	if _, err := r.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "the port is taken") {
+		t.Fatalf("a port that is taken: %v", err)
+	}
+	if err := os.RemoveAll(filepath.Join(w.dir, "state", "keys")); err != nil {
+		t.Fatal(err)
+	}
+	w.write(signed)
+	if _, err := r.Reload(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// If this fails, a second key in the state folder, made there for a change of keys or put
+// back after a loss, keeps the next start from answering at all, or signs in the place of
+// the first.
+func TestSeveralKeptKeys(t *testing.T) {
+	w := newWorld(t, "berlin")
+	w.opt.watchEvery = 0
+	text := strings.Replace(zones(map[string]int{"one.lan": 1}), "      hostmaster:", "      dnssec: on\n      hostmaster:", 1)
+	w.write(text)
+	r := w.start()
+	signing := func(when string, want ...string) []string {
+		t.Helper()
+		st, err := r.Status(t.Context())
+		if err != nil || len(st.DNS.Signed) != 1 {
+			t.Fatalf("%s: %+v, %v", when, st.DNS, err)
+		}
+		if list := st.DNS.Signed[0].DS; want != nil && !slices.Equal(list, want) {
+			t.Errorf("%s: signed with %q, want %q", when, list, want)
+		}
+		return st.DNS.Signed[0].DS
+	}
+	first := signing("at first")[0]
+	other, err := keyfile.New("one.lan", dns.ECDSAP256SHA256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Write(filepath.Join(w.dir, "state", "keys")); err != nil {
+		t.Fatal(err)
+	}
+	both := []string{first, keyfile.DSText(other.DS())}
+	if err := r.stopped(); err != nil {
+		t.Fatal(err)
+	}
+	r = w.start()
+	signing("after a start", both...)
+	w.write(strings.Replace(text, "h0 300", "h0 301", 1))
+	if _, err := r.Reload(t.Context()); err != nil {
+		t.Error(err)
+	}
+	signing("after a reload", both...)
 }

@@ -104,7 +104,11 @@ func TestStopWhileThingsHang(t *testing.T) {
 	var hang atomic.Bool
 	release := make(chan struct{})
 	var commits sync.RWMutex
-	t.Cleanup(func() { close(release); commits.Lock() }) // the last has ended before the folder goes
+	t.Cleanup(func() { // what hangs has ended before the folder goes
+		close(release)
+		commits.Lock()
+		defer commits.Unlock()
+	})
 	w.opt.disk = func(b store.Batch, commit func(store.Batch) error) error {
 		if hang.Load() {
 			commits.RLock()

@@ -141,12 +141,37 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+// poolsIn is the configuration of sites that are viewed: a pool "turned" has the last
+// node, others have all.
+func poolsIn(list []sites.SiteView) *sites.Config {
+	cfg := &sites.Config{}
+	for _, v := range list {
+		s := sites.Site{Name: v.Name}
+		for _, p := range v.Pools {
+			pool := sites.Pool{Name: p.Name}
+			for i := range v.Nodes {
+				if p.Name != "turned" || i == len(v.Nodes)-1 {
+					pool.Nodes = append(pool.Nodes, i)
+				}
+			}
+			s.Pools = append(s.Pools, pool)
+		}
+		cfg.Sites = append(cfg.Sites, s)
+	}
+	return cfg
+}
+
 // If this fails, who is woken is not told which of the problems to do something about,
 // since when it lasts, or what to do first; or an alarm stands where an operator has
 // taken everything out.
 func TestCriticalStates(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	told := func(sites.Kind) time.Time { return at }
+	told := func(_ sites.Kind, site, _ string) time.Time {
+		if site == "bonn" {
+			return at.Add(-3 * time.Hour)
+		}
+		return at
+	}
 	down := sites.SiteView{Name: "berlin", Condition: sites.SiteIsDown, Since: at, Explain: "berlin cannot be seen"}
 	dead := sites.SiteView{
 		Name: "hamburg", Condition: sites.SiteIsUp, Nodes: []sites.NodeView{{Name: "a"}, {Name: "b", Ordered: &sites.Hold{}}},
@@ -156,8 +181,13 @@ func TestCriticalStates(t *testing.T) {
 	taken.Nodes = dead.Nodes[1:]
 	slow := sites.SiteView{Name: "munich", Condition: sites.SiteResolverDown, Nodes: []sites.NodeView{{Word: sites.WordOut}}, Pools: []sites.PoolView{{Serves: "emergency:berlin"}}}
 	pool := api.CriticalView{Kind: sites.PoolOutageStarted, Site: "hamburg", Pool: "default", Since: at, Text: "hamburg answers a as a last resort", Do: doPool}
+	held := sites.SiteView{Name: "munich", Condition: sites.SiteIsUp, Pools: []sites.PoolView{{Name: "default", Serves: "own", Held: true, Since: at.Add(-time.Hour), Explain: "munich is paused"}}}
+	earlier := held
+	earlier.Name = "bonn"
 	put := pool
 	put.Do = doTaken
+	part := dead
+	part.Pools = append([]sites.PoolView{{Name: "default", Serves: "own"}}, sites.PoolView{Name: "turned", Serves: "empty", Since: at, Explain: "hamburg/turned is empty"})
 	for _, tt := range []struct {
 		name string
 		st   api.Status
@@ -168,6 +198,12 @@ func TestCriticalStates(t *testing.T) {
 		{"isolated, which stands for the sites", api.Status{Isolated: true, Sites: []sites.SiteView{down}}, []api.CriticalView{{Kind: sites.ControllerIsolated, Since: at, Text: isolatedText, Do: doIsolated}}},
 		{"nothing can serve", api.Status{Sites: []sites.SiteView{dead}}, []api.CriticalView{pool}},
 		{"all is taken out", api.Status{Sites: []sites.SiteView{taken}}, []api.CriticalView{put}},
+		{"all of a pool is taken out", api.Status{Sites: []sites.SiteView{part}}, []api.CriticalView{{Kind: sites.PoolOutageStarted, Site: "hamburg", Pool: "turned", Since: at, Text: "hamburg/turned is empty", Do: doTaken}}},
+		{"two pauses hold a move back each", api.Status{Sites: []sites.SiteView{earlier, held}}, []api.CriticalView{
+			{Kind: sites.MoveHeld, Site: "bonn", Pool: "default", Since: at.Add(-3 * time.Hour), Text: "munich is paused", Do: doHeld},
+			{Kind: sites.MoveHeld, Site: "munich", Pool: "default", Since: at, Text: "munich is paused", Do: doHeld},
+		}},
+		{"a pause holds a move back", api.Status{Sites: []sites.SiteView{slow, held}}, []api.CriticalView{{Kind: sites.MoveHeld, Site: "munich", Pool: "default", Since: at, Text: "munich is paused", Do: doHeld}}},
 		{
 			"the brake and the disk",
 			api.Status{Brake: "holds", Store: api.StoreStatus{Error: "no space"}},
@@ -175,7 +211,7 @@ func TestCriticalStates(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := critical(&tt.st, told)
+			got := critical(poolsIn(tt.st.Sites), &tt.st, told)
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}

@@ -32,9 +32,14 @@ type keeper struct {
 	names   []string // of the sites in place, by index
 	removed []string // sites that have left since the last batch
 	last    map[string]uint32
+	// recount: serials may have changed for another reason than that answers moved.
+	recount bool
 	// failed and rejected are the events of their kinds that nothing has
 	// resolved yet; 0 for none.
 	failed, rejected uint64
+	// keys are DS records by zone that are stored with the next turn: together with the
+	// event that tells of them.
+	keys map[string][]byte
 	// expiring is the one about the certificate of the HTTP listener; the zero event
 	// for none.
 	expiring sites.Event
@@ -140,16 +145,22 @@ func (k *keeper) record(m *sites.Machine, now sites.Instant, fx sites.Effects) {
 	}
 	b.Events = append(b.Events, fx.Events...)
 	k.note(fx.Events)
-	if len(fx.Stored) > 0 {
+	if len(fx.Stored) > 0 || k.recount {
+		k.recount = false
 		if serials := k.serials(); !maps.Equal(serials, k.last) {
 			b.Serials, k.last = serials, serials
 		}
 	}
-	if b.Sites == nil && b.Global == nil && len(b.Events) == 0 && b.Serials == nil {
+	if b.Sites == nil && b.Global == nil && len(b.Events) == 0 && b.Serials == nil && k.keys == nil {
 		return
 	}
 	if !now.Suspect {
 		b.Wall = now.Wall
+	}
+	if k.keys != nil {
+		k.values.queue(b, kindKeys, k.keys)
+		k.keys = nil
+		return
 	}
 	k.writer.Queue(b)
 }
@@ -207,7 +218,7 @@ func (k *keeper) encode(v any) []byte {
 }
 
 // use says which sites are in place from now on. The state of others leaves the
-// store.
+// store. The zones may be others too, also where there is no site.
 func (k *keeper) use(cfg *sites.Config) {
 	names := make([]string, len(cfg.Sites))
 	stay := make(map[string]bool, len(cfg.Sites))
@@ -220,7 +231,7 @@ func (k *keeper) use(cfg *sites.Config) {
 			k.removed = append(k.removed, old)
 		}
 	}
-	k.names = names
+	k.names, k.recount = names, true
 }
 
 // restore reads what the last run has stored. Records that cannot be read are

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -17,7 +18,7 @@ import (
 // keptKeys has the keys that are kept in the state folder, by zone.
 type keptKeys map[string]keptKey
 
-// keptKey is one: its DS record, and whether it was made just now.
+// keptKey is the one that signs: its DS record, and whether it was made just now.
 type keptKey struct {
 	ds   string
 	made bool
@@ -25,8 +26,10 @@ type keptKey struct {
 
 // withKeys gives the DNS server's configuration with the keys of signed zones that
 // are kept in the state folder. Those that are missing are made, unless the zone is
-// signed with one already: another would have validators refuse the zone.
-func withKeys(cfg *config.Config, signed keptKeys, log *slog.Logger) (*dnsserver.Config, keptKeys, error) {
+// signed with one already: another would have validators refuse the zone. Of several the
+// one that signed last, known by its DS record, signs on, and all are published: the zone
+// is right for a parent that has the record of any of them.
+func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, log *slog.Logger) (*dnsserver.Config, keptKeys, error) {
 	c := *cfg.DNS
 	c.Zones = slices.Clone(c.Zones)
 	kept := keptKeys{}
@@ -38,16 +41,24 @@ func withKeys(cfg *config.Config, signed keptKeys, log *slog.Logger) (*dnsserver
 		if err := stillThere(cfg, z, signed[z.Name].ds); err != nil {
 			return nil, nil, fmt.Errorf("sign zone %s: %w", z.Name, err)
 		}
-		k, made, err := keyfile.Kept(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
+		keys, made, err := keyfile.Kept(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
 		if err != nil {
 			return nil, nil, fmt.Errorf("sign zone %s: %w", z.Name, err)
+		}
+		last := cmp.Or(signed[z.Name].ds, strings.TrimPrefix(string(known[z.Name]), lostMark))
+		if i := slices.IndexFunc(keys, func(k dnsserver.SigningKey) bool { return keyfile.DSText(k.DS()) == last }); i > 0 {
+			keys[0], keys[i] = keys[i], keys[0]
+		}
+		k := keys[0]
+		if len(keys) > 1 {
+			log.Warn("a zone has several keys: all are published, and one signs; name them in their order by the zone's dnssec.keys, or remove those that are not wanted", "zone", z.Name, "folder", cfg.KeyFolder(), "signs", keyfile.DSText(k.DS()))
 		}
 		kept[z.Name] = keptKey{keyfile.DSText(k.DS()), made}
 		if made {
 			log.Warn("a key was made to sign a zone: keep a copy of it, and have the parent zone take its DS record", "zone", z.Name, "folder", cfg.KeyFolder(), "ds", keyfile.DSText(k.DS()))
 		}
 		signing := *z.DNSSEC
-		signing.Keys = []dnsserver.SigningKey{k}
+		signing.Keys = keys
 		z.DNSSEC = &signing
 	}
 	return &c, kept, nil
@@ -69,18 +80,52 @@ func stillThere(cfg *config.Config, z *dnsserver.Zone, ds string) error {
 // kindKeys is the kind of the store's values about keys: DS records by zone.
 const kindKeys store.Kind = "dnssec_keys"
 
-// noteKeys remembers the keys that zones are signed with now, and gives what is
-// to be told of those that have taken the place of a lost one.
-func noteKeys(kept keptKeys, known *values, folder string) (events []sites.Event) {
-	was := known.get(kindKeys)
-	change := map[string][]byte{}
-	for _, zone := range slices.Sorted(maps.Keys(kept)) {
-		ds, before := kept[zone].ds, string(was[zone])
-		if ds == before {
-			continue
+// lostMark stands before the DS record of a key that was found to be gone, until it has
+// been told of.
+const lostMark = "lost "
+
+// markLost stores which zones have lost their key, before another is made: a kill
+// before that is told would have nobody hear of it.
+func (a *App) markLost(cfg *config.Config, known map[string][]byte, commit func(store.Batch) error) {
+	lost := map[string][]byte{}
+	if cfg.DNS != nil {
+		for i := range cfg.DNS.Zones {
+			z := &cfg.DNS.Zones[i]
+			ds := string(known[z.Name])
+			if z.DNSSEC == nil || len(z.DNSSEC.Keys) > 0 || ds == "" || strings.HasPrefix(ds, lostMark) {
+				continue
+			}
+			if list, err := keyfile.Find(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm); err == nil && len(list) == 0 {
+				lost[z.Name] = []byte(lostMark + ds)
+			}
 		}
-		change[zone] = []byte(ds)
-		if before != "" && kept[zone].made {
+	}
+	if len(lost) == 0 {
+		return
+	}
+	if err := commit(store.Batch{Values: map[store.Kind]map[string][]byte{kindKeys: lost}}); err != nil {
+		a.log.Warn("store which zones have lost their key", "error", err)
+	}
+	maps.Copy(known, lost)
+}
+
+// noteKeys gives what is to be remembered of the keys that zones are signed with now,
+// nil for nothing, and what is to be told of those that have taken the place of a lost
+// one.
+func noteKeys(kept keptKeys, was map[string][]byte, folder string) (change map[string][]byte, events []sites.Event) {
+	set := func(zone string, ds []byte) {
+		if change == nil {
+			change = map[string][]byte{}
+		}
+		change[zone] = ds
+	}
+	for _, zone := range slices.Sorted(maps.Keys(kept)) {
+		ds := kept[zone].ds
+		before, lost := strings.CutPrefix(string(was[zone]), lostMark)
+		if ds != before || lost {
+			set(zone, []byte(ds))
+		}
+		if ds != before && before != "" && (lost || kept[zone].made) {
 			events = append(events, sites.Event{Kind: sites.KeyReplaced, Text: fmt.Sprintf(
 				"The zone %s is signed with another key than before: the one of \"%s\" is gone from %s, and the one there is that of \"%s\". "+
 					"As long as the parent zone has the old DS record, resolvers that validate refuse every answer of the zone: put the old key's files back and start again, or put the new DS record into the parent zone.",
@@ -89,11 +134,15 @@ func noteKeys(kept keptKeys, known *values, folder string) (events []sites.Event
 	}
 	for zone := range was {
 		if kept[zone].ds == "" {
-			change[zone] = nil
+			set(zone, nil)
 		}
 	}
-	if len(change) > 0 {
-		known.set(kindKeys, change)
-	}
+	return change, events
+}
+
+// noteKeys has it remembered with the next turn's events, and gives those.
+func (a *App) noteKeys(cfg *config.Config) []sites.Event {
+	change, events := noteKeys(a.names.kept, a.keeper.values.get(kindKeys), cfg.KeyFolder())
+	a.keeper.keys = change
 	return events
 }

@@ -107,14 +107,12 @@ func writtenState(path string) string {
 // maxConfig bounds what is read of a file that is no configuration.
 const maxConfig = 1 << 20
 
-// keepConfig has the configuration stored as the last good one.
-func (a *App) keepConfig(cfg *config.Config) {
-	for {
-		select {
-		case a.kept <- cfg:
-			return
-		case <-a.kept: // an older one
-		}
+// keepConfig has the configuration in place stored as the last good one. It waits for
+// nothing.
+func (a *App) keepConfig() {
+	select {
+	case a.keep <- struct{}{}:
+	default:
 	}
 }
 
@@ -122,28 +120,30 @@ func (a *App) keepConfig(cfg *config.Config) {
 // take.
 const keepRetry = 30 * time.Second
 
-// keepConfigs stores configurations, each until the store has taken it.
+// keepConfigs stores the configuration whenever that is asked for, until the store has
+// taken it. It is the one that is in place at that moment, whoever has asked.
 func (a *App) keepConfigs(ctx context.Context) {
-	var cfg *config.Config
+	due := false
 	tick := time.NewTicker(keepRetry)
 	defer tick.Stop()
 	for {
 		select {
-		case cfg = <-a.kept:
+		case <-a.keep:
+			due = true
 		case <-tick.C:
 		case <-ctx.Done():
 			select {
-			case cfg = <-a.kept:
+			case <-a.keep:
+				due = true
 			default:
 			}
 		}
-		if cfg != nil {
-			err := a.store.PutConfig(store.Config{When: time.Now(), Files: []store.ConfigFile{{Name: "bundle", Data: cfg.Raw}}})
+		if due {
+			err := a.store.PutConfig(store.Config{When: time.Now(), Files: []store.ConfigFile{{Name: "bundle", Data: a.cfg.Load().Raw}}})
 			if err != nil {
 				a.log.Warn("keep the configuration for a start with a bad one", "error", err)
-			} else {
-				cfg = nil
 			}
+			due = err != nil
 		}
 		if ctx.Err() != nil {
 			return
@@ -158,6 +158,7 @@ const recentEvents = 5000
 // run had told of them, so that nothing stays open for ever and nothing is said
 // again (P5).
 func (a *App) settle(found start) {
+	cfg := a.cfg.Load()
 	after := found.lastEvent - min(found.lastEvent, recentEvents)
 	rejected := a.unresolved(after, found.lastEvent, sites.ConfigRejected, sites.ConfigReloaded)
 	failed := a.unresolved(after, found.lastEvent, sites.StoreFailed, sites.StoreRecovered)
@@ -169,22 +170,25 @@ func (a *App) settle(found start) {
 		if k.rejected == 0 {
 			k.rejected = rejected.ID
 		}
-		a.settleConfig(found.loadErr, rejected)
+		a.settleConfig(cfg, found.loadErr, rejected)
 		if k.failed == 0 && failed.ID != 0 {
 			k.failed = failed.ID
 			k.reopen()
 		}
 	})
 	if found.loadErr == nil {
-		a.keepConfig(a.cfg.Load())
+		a.keepConfig()
 	}
 }
 
-func (a *App) settleConfig(loadErr error, rejected sites.Event) {
+// settleConfig tells how the start's configuration fares. A reload may have come before
+// it, which has told of its own.
+func (a *App) settleConfig(cfg *config.Config, loadErr error, rejected sites.Event) {
+	_, _, fault := a.status.get()
 	switch {
-	case loadErr == nil && a.keeper.rejected != 0:
+	case fault == "" && a.keeper.rejected != 0:
 		a.loop.happened(sites.Event{Kind: sites.ConfigReloaded, Resolves: a.keeper.rejected, Text: "The configuration is valid again and in place."})
-	case loadErr != nil:
+	case loadErr != nil && loadErr.Error() == fault && a.cfg.Load() == cfg:
 		text := fmt.Sprintf("The configuration is not valid, so the last good one is used: %v", loadErr)
 		if text != rejected.Text {
 			a.loop.happened(sites.Event{Kind: sites.ConfigRejected, Resolves: a.keeper.rejected, Text: text})

@@ -11,6 +11,7 @@ import (
 	"github.com/dnsteer/dnsteer/dnsserver"
 	"github.com/dnsteer/dnsteer/internal/clock"
 	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -23,12 +24,13 @@ type names struct {
 	sites []sites.Site
 	last  map[sites.PoolID]sites.Answer
 
-	secret dnsserver.Secret // of DNS cookies; nil has the server make one
-	judge  clock.Judge      // of the clock that signatures are made by
+	secret dnsserver.Secret  // of DNS cookies; nil has the server make one
+	judge  clock.Judge       // of the clock that signatures are made by
+	signed map[string][]byte // DS records of the keys that the last run signed with, by zone
 
 	mu     sync.Mutex
 	server *dnsserver.Server // nil if there is none
-	stored map[string]uint32 // the serials of zones that are not served
+	stored map[string]uint32 // the serials of zones that are not served, and older ones of others
 	kept   keptKeys          // of the zones that are served
 	stop   context.CancelFunc
 	// serving has every server that has not ended yet, those that a reload has
@@ -36,9 +38,9 @@ type names struct {
 	serving sync.WaitGroup
 }
 
-func newNames(cfg *config.Config, stored map[string]uint32, judge clock.Judge, log *slog.Logger) (*names, error) {
-	n := &names{log: log, judge: judge, sites: cfg.Sites.Sites, last: make(map[sites.PoolID]sites.Answer), stored: map[string]uint32{}}
-	maps.Copy(n.stored, stored)
+func newNames(cfg *config.Config, state *store.State, judge clock.Judge, log *slog.Logger) (*names, error) {
+	n := &names{log: log, judge: judge, sites: cfg.Sites.Sites, last: make(map[sites.PoolID]sites.Answer), stored: map[string]uint32{}, signed: state.Values[kindKeys]}
+	maps.Copy(n.stored, state.Serials)
 	secret, err := cookieSecret(cfg.StatePath)
 	if err != nil {
 		log.Warn("DNS cookies do not outlive this run as they should", "error", err)
@@ -47,18 +49,16 @@ func newNames(cfg *config.Config, stored map[string]uint32, judge clock.Judge, l
 	if cfg.DNS == nil {
 		return n, nil
 	}
-	s, err := n.make(cfg)
-	n.server = s
+	n.server, n.kept, err = n.make(cfg)
 	return n, err
 }
 
-func (n *names) make(cfg *config.Config) (*dnsserver.Server, error) {
-	keyed, kept, err := withKeys(cfg, n.kept, n.log)
+func (n *names) make(cfg *config.Config) (*dnsserver.Server, keptKeys, error) {
+	keyed, kept, err := withKeys(cfg, n.kept, n.signed, n.log)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	n.mu.Lock()
-	n.kept = kept
 	serials := maps.Clone(n.stored)
 	n.mu.Unlock()
 	earliest := n.judge.BuildDate
@@ -70,9 +70,9 @@ func (n *names) make(cfg *config.Config) (*dnsserver.Server, error) {
 		Earliest: earliest, Trust: func() bool { _, cause := n.judge.Now(); return cause == "" },
 	})
 	if err != nil {
-		return nil, fmt.Errorf("prepare the DNS server: %w", err)
+		return nil, nil, fmt.Errorf("prepare the DNS server: %w", err)
 	}
-	return s, nil
+	return s, kept, nil
 }
 
 // publish puts the answers of pools in place. It is called by the loop alone.
@@ -189,12 +189,12 @@ func (n *names) prepare(cfg *config.Config) (*renaming, error) {
 	case cfg.DNS == nil:
 	case s != nil:
 		var keyed *dnsserver.Config
-		if keyed, r.kept, err = withKeys(cfg, n.kept, n.log); err == nil {
+		if keyed, r.kept, err = withKeys(cfg, n.kept, n.signed, n.log); err == nil {
 			r.change, err = s.Prepare(keyed)
 		}
 	default:
 		n.serving.Wait() // the one that left may hold the port for a moment
-		if r.fresh, err = n.make(cfg); err == nil {
+		if r.fresh, r.kept, err = n.make(cfg); err == nil {
 			err = r.fresh.Listen()
 		}
 	}
@@ -225,9 +225,13 @@ func (r *renaming) commit(m *sites.Machine) {
 	case r.change != nil:
 		n.mu.Lock()
 		n.kept = r.kept
+		maps.Copy(n.stored, n.server.Serials()) // of zones that leave, and come back to another server
 		n.mu.Unlock()
 		r.change.Commit()
 	case r.fresh != nil:
+		n.mu.Lock()
+		n.kept = r.kept
+		n.mu.Unlock()
 		n.run(r.fresh)
 	default:
 		n.retire()

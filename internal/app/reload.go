@@ -13,6 +13,7 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/config"
+	"github.com/dnsteer/dnsteer/internal/engine"
 	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -101,7 +102,7 @@ func (a *App) Reload(ctx context.Context) (api.ReloadReport, error) {
 	report.Warnings = append(report.Warnings, a.pushing.waiting()...)
 	a.web.use(listener)
 	a.status.set(a.opt.ConfigPath, cfg, nil)
-	a.keepConfig(cfg)
+	a.keepConfig()
 	return report, nil
 }
 
@@ -187,9 +188,7 @@ func (a *App) swap(cfg *config.Config, names *renaming, targets retargeting, roo
 	a.alerts.Reload(a.alertsOf(cfg))
 	a.track()
 	a.loop.happened(sites.Event{Kind: sites.ConfigReloaded, Resolves: a.keeper.rejected, Text: text})
-	for _, e := range noteKeys(a.names.kept, a.keeper.values, cfg.KeyFolder()) {
-		a.loop.happened(e)
-	}
+	a.loop.turn(engine.Input{Events: a.noteKeys(cfg)})
 	a.judgeCertificate()
 }
 

@@ -1,9 +1,11 @@
 package app
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
 
+	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -35,4 +37,24 @@ func TestTheLastGoodConfigurationOutlivesTheStore(t *testing.T) {
 	}
 	r.await("store_recovered")
 	r.until("the configuration is stored again", kept)
+}
+
+// If this fails, a store that is made anew while a reload goes on keeps the configuration
+// before it, which the next start with a bad one then uses.
+func TestTheLastGoodConfigurationIsTheOneInPlace(t *testing.T) {
+	st, _, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	a := &App{store: st, log: logTo(t), keep: make(chan struct{}, 1)}
+	a.cfg.Store(&config.Config{Raw: []byte("before")})
+	a.keepConfig() // the store's writer has asked, and then the reload comes
+	a.cfg.Store(&config.Config{Raw: []byte("after")})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	a.keepConfigs(ctx)
+	if c, ok, err := st.Config(); err != nil || !ok || string(c.Files[0].Data) != "after" {
+		t.Errorf("%q, %v", c.Files, err)
+	}
 }

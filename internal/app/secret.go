@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/dnsteer/dnsteer/dnsserver"
+	"github.com/dnsteer/dnsteer/internal/keyfile"
 )
 
 // secretName is the file in the state folder that keeps what DNS cookies are
@@ -30,7 +31,7 @@ func cookieSecret(dir string) (dnsserver.Secret, error) {
 	}
 	secret = make([]byte, dnsserver.CookieSecretLen)
 	_, _ = rand.Read(secret) // it does not fail
-	if err := os.WriteFile(path, secret, 0o600); err != nil {
+	if err := keyfile.WriteNew(path, secret, 0o600); err != nil {
 		return secret, fmt.Errorf("keep the secret of DNS cookies: %w", err)
 	}
 	return secret, nil

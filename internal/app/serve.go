@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/engine"
@@ -29,7 +30,7 @@ func (a *App) serve(ctx context.Context, found start) error {
 	stop := func() error { return a.stop(die, decide) }
 	// The stored answers, or for a first start those of the configuration, are
 	// in place before the first query.
-	events := append(found.events(), noteKeys(a.names.kept, a.keeper.values, a.cfg.Load().KeyFolder())...)
+	events := append(found.events(), a.noteKeys(a.cfg.Load())...)
 	runs := a.loop.first(engine.Input{Events: events})
 	a.pushing.desired.all(a.loop.engine.Machine())
 	a.loop.publish(a.loop.engine.Machine(), everyPool(a.names.sites))
@@ -85,20 +86,7 @@ func (a *App) openRequests() error {
 // answers. Each has its time: what hangs is left behind.
 func (a *App) stop(die, decide func()) error {
 	die()
-	// The targets end beside the requests, some of which wait for them.
-	targets := make(chan error, 1)
-	go func() { targets <- within(requestsWithin, a.pushing.publisher.Close) }()
-	// Who is cut off asks again: that is no failure of the stop.
-	if late := within(requestsWithin, a.closeRequests); late != nil {
-		a.log.Warn("requests are cut off", "error", late)
-	}
-	if late := <-targets; late != nil {
-		a.log.Warn("a target is left behind", "error", late)
-	}
-	// What was sent is stored with the last changes, or it would be sent again.
-	if late := within(requestsWithin, func(ctx context.Context) error { return finish(ctx, "the alerts", a.alerting.Wait) }); late != nil {
-		a.log.Warn("alerts are left behind", "error", late)
-	}
+	a.endOutside()
 	decide()
 	err := within(probesWithin, func(ctx context.Context) error {
 		if err := a.loop.end(ctx); err != nil {
@@ -125,6 +113,24 @@ func (a *App) stop(die, decide func()) error {
 	}
 	a.names.close()
 	return err
+}
+
+// endOutside ends, beside each other, what speaks to others: the requests, some of which
+// wait for targets, the targets, and the alerts. What these have sent is stored with the
+// last changes, or it would be sent again.
+func (a *App) endOutside() {
+	var all sync.WaitGroup
+	end := func(left string, f func(context.Context) error) {
+		all.Go(func() {
+			if late := within(requestsWithin, f); late != nil {
+				a.log.Warn(left, "error", late) //nolint:sloglint // one of three constants
+			}
+		})
+	}
+	end("requests are cut off", a.closeRequests) // who is cut off asks again
+	end("a target is left behind", a.pushing.publisher.Close)
+	end("alerts are left behind", func(ctx context.Context) error { return finish(ctx, "the alerts", a.alerting.Wait) })
+	all.Wait()
 }
 
 // within gives a part of the stop its time.

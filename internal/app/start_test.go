@@ -6,7 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -53,6 +56,43 @@ func TestStartWithABadConfiguration(t *testing.T) {
 			}
 			if n := count(r.seen, sites.ConfigRejected); n != 1 {
 				t.Errorf("the fault was told %d times", n)
+			}
+		})
+	}
+}
+
+// If this fails, a configuration that is mended right after the start with the last good
+// one is told to be refused after it was told to be in place, and stays so for ever.
+func TestAFaultIsMendedRightAfterTheStart(t *testing.T) {
+	for _, tt := range []struct{ name, from, to string }{
+		{"to another one", "grace: 500ms", "grace: 600ms"},
+		{"to the one before", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, "berlin")
+			r := w.start()
+			r.until("the configuration is kept", func() bool { _, ok, err := r.store.Config(); return ok && err == nil })
+			if err := r.stopped(); err != nil {
+				t.Fatal(err)
+			}
+			w.write(w.config("instance:", "instanze:"))
+			w.opt.watchEvery = time.Hour
+			r = w.start()
+			rejected := r.await("config_rejected")
+			w.write(w.config(tt.from, tt.to))
+			if _, err := r.Reload(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if e := r.await("config_reloaded"); e.Resolves != rejected.ID {
+				t.Errorf("%+v", e)
+			}
+			_, loadErr := config.Parse("x.yaml", nil, config.Options{})
+			r.settle(start{loadErr: loadErr}) // it has taken so long to read the store
+			if err := r.loop.do(t.Context(), func() {}); err != nil {
+				t.Fatal(err)
+			}
+			if list, err := r.Events(t.Context(), api.EventQuery{Kinds: []sites.Kind{sites.ConfigRejected}}); err != nil || len(list) != 1 {
+				t.Errorf("%v, %v", list, err)
 			}
 		})
 	}

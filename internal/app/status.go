@@ -30,7 +30,7 @@ func (a *App) Status(ctx context.Context) (api.Status, error) {
 	st.Alerts = summary(a.alerts.Status())
 	st.Resolved = a.seen.views()
 	st.Problems = append(problems(&st), a.names.absent()...)
-	st.Critical = critical(&st, a.last(ctx))
+	st.Critical = critical(&cfg.Sites, &st, a.last(ctx))
 	return st, nil
 }
 
@@ -104,7 +104,7 @@ func siteProblems(st *api.Status) (worst, middling, minor []string) {
 		}
 		for j := range s.Pools {
 			switch p := &s.Pools[j]; {
-			case p.Serves == "empty" || p.Serves == "last_resort":
+			case p.Held || p.Serves == "empty" || p.Serves == "last_resort":
 				worst = append(worst, p.Explain)
 			case p.Serves != "own" || p.Paused != nil:
 				middling = append(middling, p.Explain)

@@ -28,7 +28,7 @@ func (a *App) Targets(context.Context) ([]api.TargetView, error) {
 func targetView(v *publish.View) api.TargetView {
 	t := api.TargetView{
 		Name: v.Name, Server: v.Server, Kind: v.Kind, Site: v.Site, State: api.TargetState(v.State), Product: v.Inspection.Product,
-		Since: v.Since, Retry: v.Retry, Compared: v.Compared, Changed: v.Changed, Repair: v.Repair, Writes: v.Writes,
+		Since: v.Since, Retry: v.Retry, Compared: v.Compared, Changed: v.Changed, Repair: v.Repair, Wrong: v.Wrong, Writes: v.Writes,
 		TTL: int(v.Inspection.TTL / time.Second), Visible: v.Visible.Seconds(), Records: []api.TargetRecord{},
 	}
 	if v.Error != nil {

@@ -35,11 +35,15 @@ func (v *values) get(kind store.Kind) map[string][]byte {
 }
 
 // set has values stored soon; nil removes one. It waits for nothing.
-func (v *values) set(kind store.Kind, byKey map[string][]byte) {
+func (v *values) set(kind store.Kind, byKey map[string][]byte) { v.queue(store.Batch{}, kind, byKey) }
+
+// queue has values stored with a batch that has none: both last, or neither does.
+func (v *values) queue(b store.Batch, kind store.Kind, byKey map[string][]byte) {
 	v.mu.Lock()
 	defer v.mu.Unlock() // the order of the store is that of kept
 	v.note(kind, byKey)
-	v.writer.Queue(store.Batch{Values: map[store.Kind]map[string][]byte{kind: maps.Clone(byKey)}})
+	b.Values = map[store.Kind]map[string][]byte{kind: maps.Clone(byKey)}
+	v.writer.Queue(b)
 }
 
 // setNow stores values and returns when they last. On an error they are stored

@@ -12,14 +12,16 @@ import (
 )
 
 // wake has a target's server wake a machine up, over a connection of its own: a
-// push that is under way does not hold it up.
+// push that is under way does not hold it up. Credentials that were refused are refused
+// to it too.
 func (a *App) wake(ctx context.Context, via *alert.Via, mac net.HardwareAddr) error {
 	cfg := a.cfg.Load()
 	at := slices.IndexFunc(cfg.Targets, func(t config.Target) bool { return t.Name == via.Target })
 	if at < 0 {
 		return fmt.Errorf("there is no target %s any more", via.Target)
 	}
-	p, err := connect.Servers(&cfg.Targets[at])[0].Connect() // a router is one server
+	server := connect.Servers(&cfg.Targets[at])[0] // a router is one server
+	p, err := server.Connect()
 	if err != nil {
 		return err
 	}
@@ -28,5 +30,5 @@ func (a *App) wake(ctx context.Context, via *alert.Via, mac net.HardwareAddr) er
 	if !ok {
 		return fmt.Errorf("the target %s cannot wake machines up", via.Target)
 	}
-	return w.Wake(ctx, mac, via.Interface)
+	return a.pushing.publisher.Circuit(server.Login).Do(ctx, func() error { return w.Wake(ctx, mac, via.Interface) })
 }

@@ -1,9 +1,13 @@
 package app
 
 import (
+	"net"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dnsteer/dnsteer/internal/alert"
+	"github.com/dnsteer/dnsteer/internal/api"
 )
 
 // A node behind a router, whose network no broadcast from here reaches, would
@@ -22,5 +26,33 @@ func TestARouterWakesANode(t *testing.T) {
 	}
 	if got := router.Woken(); !slices.Equal(got, []string{"02:00:00:AB:CD:01 bridge"}) {
 		t.Error(got)
+	}
+}
+
+// If this fails, each node that goes out sends refused credentials to the router once
+// more, which fills its log and has it shut the controller out.
+func TestNobodyIsWokenWithRefusedCredentials(t *testing.T) {
+	w := newWorld(t, "berlin")
+	router := newRouter(t)
+	w.write(w.routed(router, "password: secret", "password: wrong"))
+	r := w.start()
+	r.until("they are refused", func() bool { return r.target().State == api.TargetDenied })
+	before := len(router.Log())
+	mac := net.HardwareAddr{2, 0, 0, 0xab, 0xcd, 1}
+	for range 3 {
+		if err := r.wake(t.Context(), &alert.Via{Target: "router"}, mac); err == nil || !strings.Contains(err.Error(), "nothing was tried") {
+			t.Error(err)
+		}
+	}
+	if after := router.Log(); len(after) != before {
+		t.Errorf("the router's log has %q", after[before:])
+	}
+	// The right ones are tried, though nothing else has tried them yet.
+	w.write(w.routed(router))
+	if _, err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.wake(t.Context(), &alert.Via{Target: "router"}, mac); err != nil || len(router.Woken()) != 1 {
+		t.Error(router.Woken(), err)
 	}
 }

@@ -46,7 +46,7 @@ func (a *App) prepareAPI(values map[store.Kind]map[string][]byte) error {
 	gate := auth.NewGate(auth.Options{Now: time.Now, Stored: values[sessionValues], Keep: a.keepValues(sessionValues)})
 	a.api = api.NewHandler(api.Deps{
 		Reader: a, Operator: a, Historian: a, Health: a, Log: a.log, Gate: gate,
-		Replies: values[replyValues], KeepReplies: a.keepValues(replyValues), Heartbeats: a.beats, Publisher: a, Alerter: a,
+		Replies: values[replyValues], KeepReplies: a.keepValues(replyValues), Heartbeats: a.beats, Publisher: a, Alerter: a, Supporter: a,
 	})
 	pages, err := a.pages()
 	if err != nil {
@@ -55,6 +55,12 @@ func (a *App) prepareAPI(values map[store.Kind]map[string][]byte) error {
 	a.web.Server = httpd.New(httpd.Options{API: a.api, Gate: gate, Metrics: a.metrics.Handler(), Pages: pages, Log: a.log})
 	return nil
 }
+
+// measured is what the metrics are read from ([metrics.Source]).
+type measured struct{ *App }
+
+// Status gives the status as people have it, with the targets.
+func (m measured) Status(ctx context.Context) (api.Status, error) { return m.api.Whole().Status(ctx) }
 
 // DNS gives the counts of the DNS server ([metrics.Source]).
 func (a *App) DNS() (stats dnsserver.Stats, ok bool) {

@@ -113,6 +113,7 @@ func (c *commands) alertListCommand() *cobra.Command {
 func alertTable(p *printer, s *alert.Status, now time.Time) {
 	if len(s.Channels) == 0 {
 		p.para("", "No alert channel is configured: nobody is told of anything. See the key \"alerts\".")
+		deadMan(p, s.DeadMan, now)
 		return
 	}
 	rows := [][]cell{{{"CHANNEL", dim}, {"TYPE", dim}, {"WAIT", dim}, {"STATE", dim}}}
@@ -137,13 +138,17 @@ func alertTable(p *printer, s *alert.Status, now time.Time) {
 	if s.Waiting > 0 {
 		p.para("", fmt.Sprintf("Not told yet, and perhaps never if it ends by itself: %s.", plural.Of(s.Waiting, "event")))
 	}
-	if d := s.DeadMan; d != nil {
-		switch {
-		case d.Error != "":
-			p.para("", "The dead man's switch cannot be called: "+d.Error)
-		case !d.Last.IsZero():
-			p.para("", "The dead man's switch was called "+ago(now.Sub(d.Last))+" ago.")
-		}
+	deadMan(p, s.DeadMan, now)
+}
+
+// deadMan says how the calls of the dead man's switch fare; d is nil where there is none.
+func deadMan(p *printer, d *alert.DeadManState, now time.Time) {
+	switch {
+	case d == nil:
+	case d.Error != "":
+		p.para("", "The dead man's switch cannot be called: "+d.Error)
+	case !d.Last.IsZero():
+		p.para("", "The dead man's switch was called "+ago(now.Sub(d.Last))+" ago.")
 	}
 }
 

@@ -175,7 +175,7 @@ Exit codes: 0 done, 1 failed or refused, 2 wrong use, 3 configuration invalid,
 	}
 	group("run", c.serveCommand(), c.demoCommand())
 	group("look", c.statusCommand(), c.explainCommand(), c.eventsCommand(), c.historyCommand(), c.probeCommand(),
-		c.planCommand(), c.alertCommand(), c.healthCommand())
+		c.planCommand(), c.alertCommand(), c.healthCommand(), c.supportCommand())
 	group("act", c.maintenanceCommand(), c.disableCommand(), c.enableCommand(), c.failbackCommand(),
 		c.pauseCommand(), c.resumeCommand(), c.switchCommand(), c.drillCommand(), c.releaseCommand(), c.targetCommand(),
 		c.reloadCommand())
@@ -188,9 +188,8 @@ Exit codes: 0 done, 1 failed or refused, 2 wrong use, 3 configuration invalid,
 }
 
 // usage is cobra's own, but for flags that are wrapped.
-const usage = `Usage:{{if .Runnable}}
-  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
+const usage = `Usage:
+  {{if .HasAvailableSubCommands}}{{.CommandPath}} COMMAND [flags]{{else}}{{.UseLine}}{{end}}{{if .HasExample}}
 
 Examples:
 {{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{range $group := .Groups}}

@@ -26,6 +26,7 @@ import (
 	"github.com/dnsteer/dnsteer/internal/history"
 	"github.com/dnsteer/dnsteer/internal/online"
 	"github.com/dnsteer/dnsteer/internal/proptest"
+	"github.com/dnsteer/dnsteer/internal/support"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -133,7 +134,7 @@ func controller(ts *testscript.TestScript, neg bool, args []string) {
 	f := &fake{got: ts.MkAbs("got")}
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("controller.json")), f))
 	ts.Check(os.WriteFile(f.got, nil, 0o600))
-	s, err := api.Listen(ts.Getenv("SOCKET"), api.NewHandler(api.Deps{Reader: f, Operator: f, Historian: f, Publisher: f, Health: f, Alerter: f, Log: slog.New(slog.DiscardHandler)}))
+	s, err := api.Listen(ts.Getenv("SOCKET"), api.NewHandler(api.Deps{Reader: f, Operator: f, Historian: f, Publisher: f, Health: f, Alerter: f, Supporter: f, Log: slog.New(slog.DiscardHandler)}))
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(s.Shutdown(context.Background())) })
 }
@@ -184,6 +185,8 @@ func (f *fake) Events(_ context.Context, q api.EventQuery) (list []sites.Event, 
 	if q.Since.After(time.Now()) {
 		return nil, errors.New("since the future")
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for i := len(f.Stored) - 1; i >= 0 && len(list) < q.Limit; i-- {
 		if e := f.Stored[i]; q.Site == "" || e.Site == q.Site {
 			list = append(list, e)
@@ -204,6 +207,9 @@ func (f *fake) Follow(_ context.Context, after uint64) (<-chan sites.Event, erro
 		}
 	}
 	close(events)
+	f.mu.Lock()
+	f.Stored, f.Coming = append(f.Stored, f.Coming...), nil // they have happened
+	f.mu.Unlock()
 	return events, nil
 }
 
@@ -271,6 +277,10 @@ func (f *fake) Operate(_ context.Context, r api.TargetRequest) (api.TargetReply,
 		return *f.Would, nil
 	}
 	return f.Did, nil
+}
+
+func (f *fake) Support(context.Context) []support.Part {
+	return []support.Part{support.JSON("status.json", f.Status)}
 }
 
 func (f *fake) Healthy(context.Context) error {

@@ -95,7 +95,7 @@ func (d *drain) run(ctx context.Context) (out drained, err error) {
 // done says whether nothing is open any more, and caches hold the nodes'
 // addresses no longer.
 func (d *drain) done(out *drained, caches time.Duration) bool {
-	if out.Sessions == nil || *out.Sessions > 0 || out.Waited < min(caches, d.within) {
+	if out.Sessions == nil || *out.Sessions > 0 || out.Waited < caches {
 		return false
 	}
 	out.Done = true

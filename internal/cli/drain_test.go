@@ -73,6 +73,12 @@ func TestDrain(t *testing.T) {
 			"No session is open on berlin/a; waiting until caches hold its address no longer (5s).\n5 sessions are still open on berlin/a, carrying 5 kB/s; waiting for up to 58s.\nNo session is open on berlin/a; waiting until caches hold its address no longer (5s).\n",
 		},
 		{
+			"caches may send more when the time has passed",
+			[]int64{0},
+			90, "a", "", "after 1m, no session is open on berlin/a, but caches may still hold its address; it stays in maintenance", time.Minute,
+			"No session is open on berlin/a; waiting until caches hold its address no longer (1m30s).\n",
+		},
+		{
 			"the time passes",
 			[]int64{3},
 			0, "a", "", "after 1m, 3 sessions are still open on berlin/a; it stays in maintenance", time.Minute,

@@ -39,8 +39,11 @@ changed. The exit code is 1 if something would not work.`,
 			for _, w := range cfg.Warnings {
 				fmt.Fprintf(c.Err, "warning: %s\n", printable(w.String()))
 			}
-			if dial && c.output != "table" {
-				return c.lookOnline(cmd.Context(), cfg)
+			if c.output != "table" {
+				if dial {
+					return c.lookOnline(cmd.Context(), cfg)
+				}
+				return c.print(checkedOf(path, cfg), nil)
 			}
 			if _, err := fmt.Fprintf(c.Out, "%s: %s\n\n%s", path, cfg.Summary(), cfg.WorstCases()); err != nil || !dial {
 				return err
@@ -51,6 +54,40 @@ changed. The exit code is 1 if something would not work.`,
 	}
 	cmd.Flags().BoolVar(&dial, "online", false, "also ask nodes, resolvers and targets, and change nothing")
 	return cmd
+}
+
+// checked is what check says of a configuration that is valid, for programs.
+type checked struct {
+	Config   string        `json:"config"`
+	Summary  string        `json:"summary"`
+	Warnings []string      `json:"warnings"`
+	Sites    []checkedSite `json:"sites"`
+}
+
+// checkedSite is the worst case of a site, in seconds from the failure of the node that
+// takes longest: until the answer moves, and until caches are empty. Node is empty
+// where no outage ever moves an answer of the site.
+type checkedSite struct {
+	Site   string  `json:"site"`
+	Node   string  `json:"node,omitempty"`
+	Target string  `json:"target,omitempty"`
+	Moved  float64 `json:"moved_seconds,omitempty"`
+	Empty  float64 `json:"empty_seconds,omitempty"`
+}
+
+func checkedOf(path string, cfg *config.Config) checked {
+	out := checked{Config: path, Summary: cfg.Summary(), Warnings: []string{}, Sites: []checkedSite{}}
+	for _, w := range cfg.Warnings {
+		out.Warnings = append(out.Warnings, w.String())
+	}
+	for i := range cfg.Sites.Sites {
+		s := checkedSite{Site: cfg.Sites.Sites[i].Name}
+		if sum, ok := cfg.WorstCase(s.Site); ok {
+			s.Node, s.Target, s.Moved, s.Empty = sum.Node, sum.Target, sum.Moved().Seconds(), sum.Total().Seconds()
+		}
+		out.Sites = append(out.Sites, s)
+	}
+	return out
 }
 
 func (c *commands) schemaCommand() *cobra.Command {

@@ -47,6 +47,7 @@ func (b *builder) build() *Config {
 	b.services()
 	b.dns()
 	b.http()
+	b.apart()
 	b.targets()
 	b.published()
 	b.cfg.lookUpPublished()

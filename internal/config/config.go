@@ -12,7 +12,8 @@ import (
 // Config is a configuration that was checked and resolved: nothing is
 // inherited any more. It is never changed once it was read.
 type Config struct {
-	// Instance is the controller's name in events and metrics.
+	// Instance is the controller's name in events and metrics, and the mark of what it
+	// writes to routers.
 	Instance string
 	// StatePath is the folder of the store and of the control socket.
 	StatePath string

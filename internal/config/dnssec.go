@@ -97,14 +97,19 @@ func (b *builder) ownProof(t *zoneTable, cds dnsserver.CDS) {
 	}
 }
 
-// doubtSigning warns of zones inside others of this server that validators would
-// refuse: the DS records above a zone are not those of its keys.
+// doubtSigning warns of zones that validators would refuse: of those that were signed
+// elsewhere, whose signatures no answer bears, and of those inside others of this server
+// where the DS records above are not those of their keys.
 func (b *builder) doubtSigning() {
 	if b.cfg.DNS == nil {
 		return
 	}
 	zones := b.cfg.DNS.Zones
 	for i := range zones {
+		signed := func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeRRSIG }
+		if zones[i].DNSSEC == nil && slices.ContainsFunc(zones[i].Records, signed) {
+			b.warn(b.file.DNS.Zones[i].At, "the zone %s was signed elsewhere (it has RRSIG records), and answers bear only what this server signs: validators that know its keys refuse all of it; leave RRSIG, NSEC and DNSKEY records out and write \"dnssec: {keys: …}\"", zones[i].Name)
+		}
 		for _, rr := range zones[i].Records {
 			ds, ok := rr.(*dns.DS)
 			if !ok {

@@ -167,8 +167,12 @@ func (l *loader) folder(path string) {
 		return
 	}
 	for _, e := range entries {
-		if !e.IsDir() && Reads(e.Name()) {
-			l.bundle.Paths = append(l.bundle.Paths, filepath.Join(path, e.Name()))
+		switch name := e.Name(); {
+		case e.IsDir():
+		case Reads(name):
+			l.bundle.Paths = append(l.bundle.Paths, filepath.Join(path, name))
+		case strings.HasSuffix(name, ".yml") && !strings.HasPrefix(name, "."):
+			l.warn(Pos{File: filepath.Join(path, name)}, "this file is left out: of a folder *.yaml is read alone; give it that ending, or another")
 		}
 	}
 	if len(l.bundle.Paths) == 0 {

@@ -86,6 +86,7 @@ func (b *builder) zonesOf(k *siteKeys) (list []string) {
 
 // doubtTargets warns of targets that do less than it seems.
 func (b *builder) doubtTargets() {
+	marked := b.file.Instance.Set
 	for i := range b.file.Targets {
 		k := &b.file.Targets[i]
 		use, used := b.targetUse[string(k.Name.V)]
@@ -98,6 +99,10 @@ func (b *builder) doubtTargets() {
 			b.warn(k.DryRun.At, "nothing is changed at %s while dry_run is set: its names have no failover", k.Name.V)
 		case k.CreateOnly.V:
 			b.warn(k.CreateOnly.At, "records at %s are never changed or removed while create_only is set: its names have no failover", k.Name.V)
+		}
+		if !marked && (k.Type.V == "routeros" || k.Ownership.V == "txt") {
+			b.warn(k.Name.At, "what dnsteer has written to %s is known by the name of this controller, and that is the name of this machine: under another, as each new container has, none of it would be dnsteer's, and nothing there would fail over; give the key \"instance\" at the top", k.Name.V)
+			marked = true // once is enough
 		}
 		b.doubtSecrecy(k)
 		b.doubtHosts(k, use.V)

@@ -66,12 +66,18 @@ func (c *Config) pushTo(t *Target, s *sites.Site) push {
 	return p
 }
 
+// chained is how far a chain of emergency sites is followed here: in a ring of many each
+// would be gone through for each.
+const chained = 16
+
 // mostAnswers is how many addresses a pool answers at most: those of the site's
-// own nodes, or of the nodes that stand in for them (A4).
+// own nodes, or of the nodes that stand in for them, or for those (A4).
 func (c *Config) mostAnswers(s *sites.Site, pool string) int {
 	most := answersOf(s, c.poolNamed(s, pool))
-	if other := c.siteNamed(s.EmergencySite); other != nil {
+	other := c.siteNamed(s.EmergencySite)
+	for i := 0; i < chained && other != nil && other != s; i++ {
 		most = max(most, answersOf(other, c.poolNamed(other, pool)), answersOf(other, &other.Pools[0]))
+		other = c.siteNamed(other.EmergencySite)
 	}
 	return most
 }

@@ -117,8 +117,12 @@ func (v *veil) walk(n *yaml.Node, belongs bool) {
 	switch n.Kind {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if v.places[n.Content[i].Value] && !hasType(n) {
+			switch name := n.Content[i].Value; {
+			case hasType(n):
+			case v.places[name]:
 				v.place(n.Content[i+1])
+			case name == "body": // services are told there who sends
+				hide(n.Content[i+1], 0)
 			}
 			v.pair(n.Content[i], n.Content[i+1], belongs)
 		}
@@ -136,7 +140,8 @@ func (v *veil) walk(n *yaml.Node, belongs bool) {
 	}
 }
 
-// hasType says whether a mapping is a probe's or a target's, whose URLs are no secrets.
+// hasType says whether a mapping is a probe's or a target's, whose URLs are no secrets, nor
+// what a probe expects.
 func hasType(n *yaml.Node) bool {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == "type" {

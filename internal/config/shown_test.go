@@ -31,7 +31,8 @@ func TestShownHidesSecrets(t *testing.T) {
 	for _, text := range []string{
 		"url: https://me:canary@h/", "url: http://h/?token=canary", "url: http://h/canary", "url: HTTPS://me:canary@h/hook/canary?canary#canary",
 		"url: http://h#canary", "url: pushbullet://canary/", "url: 'gotify://h/canary'", "url: canary", "url: [canary]", "url: &u https://h/canary\n    headers: *u",
-		"{type: http, url: 'https://me:canary@h/?canary'}", "headers: {Authorization: canary}", "env: {A: canary}", "command: [a, canary]",
+		"{type: http, url: 'https://me:canary@h/?canary'}", "url: https://h\n    body: '{\"routing_key\": \"canary\"}'", "webhook: {url: https://h, body: canary}", "body: canary", "body: &b canary\n    more: *b",
+		"headers: {Authorization: canary}", "env: {A: canary}", "command: [a, canary]",
 	} {
 		doc, ok := parseDocument("x", []byte("probes:\n  - "+text+"\n"), 0, &report{})
 		if !ok {
@@ -48,6 +49,7 @@ func TestShownHidesSecrets(t *testing.T) {
 func TestShownLeavesTheRest(t *testing.T) {
 	for in, want := range map[string]string{
 		"{type: http, url: 'http://{address}:80/healthz'}": "http://{address}:80/healthz",
+		"{type: http, body: 'it works'}":                   "it works",
 		"{url: 'https://hooks.example.com/T0/B0'}":         "https://hooks.example.com/<secret>",
 		"{url: 'https://hooks.example.com'}":               "https://hooks.example.com",
 		"{url: 'https://me:word@hooks.example.com:8443/'}": "https://<secret>@hooks.example.com:8443/<secret>",

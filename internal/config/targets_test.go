@@ -193,6 +193,28 @@ func TestWorstCaseOfTargets(t *testing.T) {
 	}
 }
 
+// If this fails, check promises a failover over a target that is quicker than the one
+// in which the emergency site of the emergency site steps in, which has more nodes.
+func TestWorstCaseFollowsTheChain(t *testing.T) {
+	const text = `sites:
+  - {name: berlin, resolver: 10.1.0.1, emergency_site: hamburg, targets: x, nodes: [{name: a, addresses: [10.1.0.11]}]}
+  - {name: hamburg, resolver: 10.2.0.1, emergency_site: munich, targets: y, nodes: [{name: a, addresses: [10.2.0.11]}]}
+  - {name: munich, resolver: 10.3.0.1, emergency_site: berlin, targets: z, nodes: [{name: a, addresses: [10.3.0.11, 10.3.0.12, 10.3.0.13]}]}
+services: [{hosts: [app.example.lan], sites: [berlin]}]
+targets:
+  - {name: x, type: routeros, address: 10.1.0.1, username: u, password: p}
+  - {name: y, type: routeros, address: 10.2.0.1, username: u, password: p}
+  - {name: z, type: routeros, address: 10.3.0.1, username: u, password: p}
+`
+	cfg, err := config.Parse("dnsteer.yaml", []byte(text), config.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum, ok := cfg.WorstCase("berlin"); !ok || sum.Publish != 65*time.Millisecond { // three records
+		t.Errorf("%v, publish %s", ok, sum.Publish)
+	}
+}
+
 // If this fails, a password is read in a log, in a fault or by other users, or
 // is lost with the file that it stood in.
 func TestPasswordFile(t *testing.T) {

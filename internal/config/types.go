@@ -8,7 +8,7 @@ import (
 // file is what stands in a configuration file, as it is written.
 type file struct {
 	At       Pos
-	Instance Value[name]   `yaml:"instance" doc:"The controller's name in events and metrics." otherwise:"the host's name" example:"hq"`
+	Instance Value[name]   `yaml:"instance" doc:"The controller's name in events and metrics, and the mark of what it writes to routers and, with ownership: txt, to zones." otherwise:"the host's name" example:"hq"`
 	State    stateKeys     `yaml:"state" doc:"Where the controller keeps what must survive a restart."`
 	DNS      *dnsKeys      `yaml:"dns" doc:"The built-in authoritative server."`
 	Defaults settings      `yaml:"defaults" doc:"Settings of any site, pool or node, for all of them."`

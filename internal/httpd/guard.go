@@ -50,6 +50,10 @@ func (s *state) known(host string) bool {
 	return ok && s.hosts["*."+above]
 }
 
+// unnamed says whether a request names no host because it need not (HTTP/1.0): balancers
+// and monitors ask so, and no browser does.
+func unnamed(r *http.Request) bool { return r.Host == "" && !r.ProtoAtLeast(1, 1) }
+
 // guard says who asks and keeps out what nobody of ours has sent.
 type guard struct {
 	gate  *auth.Gate
@@ -81,7 +85,8 @@ func (g *guard) wrap(next http.Handler) http.Handler {
 		s := g.state.Load()
 		c := g.caller(s, r)
 		headers(w.Header())
-		if !s.known(r.Host) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		if !s.known(r.Host) && !unnamed(r) {
 			refuse(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("this server is not known as %q: ask for it by its address, or name it in http.hosts", clip(r.Host)))
 			return
 		}

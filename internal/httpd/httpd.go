@@ -32,6 +32,7 @@ const (
 	answerTime     = time.Minute
 	idleTime       = time.Minute
 	maxHeader      = 16 << 10
+	maxBody        = 1 << 20
 	// maxConns bounds the connections of one address, maxPerSource those of one
 	// client.
 	maxConns     = 256
@@ -98,13 +99,15 @@ func (s *Server) Prepare(cfg *config.HTTP) (*Change, error) {
 	}
 	c := &Change{server: s, cfg: cfg, fresh: make(map[netip.AddrPort]net.Listener)}
 	for _, addr := range cfg.Listen {
-		s.mu.Lock()
-		_, there := s.open[addr]
-		s.mu.Unlock()
+		there, err := s.has(addr)
 		if there {
 			continue
 		}
-		ln, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", addr.String())
+		if err != nil {
+			c.Discard()
+			return nil, err
+		}
+		ln, err := (&net.ListenConfig{}).Listen(context.Background(), network(addr), addr.String())
 		if err != nil {
 			c.Discard()
 			return nil, fmt.Errorf("http.listen: %w", explained(addr, err))
@@ -112,6 +115,31 @@ func (s *Server) Prepare(cfg *config.HTTP) (*Change, error) {
 		c.fresh[addr] = ln
 	}
 	return c, nil
+}
+
+// has says whether an address is open already, and why it cannot be opened where it is
+// the wildcard of one that is, or the other way round: that closes only after it.
+func (s *Server) has(addr netip.AddrPort) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, there := s.open[addr]; there {
+		return true, nil
+	}
+	for own := range s.open {
+		if own.Port() == addr.Port() && addr.Port() != 0 && own.Addr().Is4() == addr.Addr().Is4() && (own.Addr().IsUnspecified() || addr.Addr().IsUnspecified()) {
+			return false, fmt.Errorf("http.listen: %s: this server listens on %s: restart it to change from one to the other", addr, own)
+		}
+	}
+	return false, nil
+}
+
+// network is that of the address's family alone: whoever writes 0.0.0.0 serves no
+// IPv6, as with the DNS server.
+func network(addr netip.AddrPort) string {
+	if addr.Addr().Is4() {
+		return "tcp4"
+	}
+	return "tcp6"
 }
 
 // Discard closes what was opened.

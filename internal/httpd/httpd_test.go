@@ -447,6 +447,10 @@ func TestAddressesChange(t *testing.T) {
 	if res, _ := s.ask("GET", "/-/healthy", ""); res.StatusCode != 200 {
 		t.Error("the new address does not answer")
 	}
+	all := netip.AddrPortFrom(netip.IPv4Unspecified(), at.Port())
+	if _, err := s.Prepare(&config.HTTP{Listen: []netip.AddrPort{all}}); err == nil || !strings.Contains(err.Error(), "restart it") {
+		t.Errorf("the wildcard of the address: %v", err)
+	}
 	s.use(nil)
 	if _, err := net.Dial("tcp", at.String()); err == nil || len(s.Addrs()) > 0 {
 		t.Error("it listens although nothing is configured")

@@ -5,6 +5,7 @@ package keyfile
 
 import (
 	"bytes"
+	"cmp"
 	"crypto"
 	"errors"
 	"fmt"
@@ -118,36 +119,53 @@ func prefix(zone string, algorithm uint8) string {
 }
 
 // Write writes a key's files into a folder, which is made where it is missing. The
-// public file is the last, so that one that is there has the other beside it.
-// Nothing is overwritten.
+// public file is the last, so that one that is there has the other beside it. Nothing
+// is overwritten, and after an error neither file is there.
 func (m Made) Write(dir string) (base string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("keep a key: %w", err)
 	}
 	base = filepath.Join(dir, Name(m.SigningKey))
-	if err := write(base+Private, m.private, 0o600); err != nil {
-		return "", err
+	if err := WriteNew(base+Private, m.private, 0o600); err != nil {
+		return "", fmt.Errorf("keep a key: %w", err)
 	}
-	if err := write(base+Public, m.public, 0o644); err != nil {
-		return "", err
+	if err := WriteNew(base+Public, m.public, 0o644); err != nil {
+		return "", fmt.Errorf("keep a key: %w", errors.Join(err, os.Remove(base+Private)))
 	}
 	return base, syncDir(dir)
 }
 
-// write makes a file that outlives a loss of power.
+// WriteNew makes a file that outlives a loss of power. It is there as a whole or not at
+// all: a full disk and a crash leave no part of it. One that is there already is an
+// error.
+func WriteNew(path string, data []byte, mode fs.FileMode) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return cmp.Or(err, fmt.Errorf("%s: %w", path, fs.ErrExist))
+	}
+	beside := path + ".new"
+	if err := os.Remove(beside); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a crash
+		return err
+	}
+	err := write(beside, data, mode)
+	if err == nil {
+		err = os.Rename(beside, path)
+	}
+	if err != nil {
+		_ = os.Remove(beside) // the first error is the one to tell
+	}
+	return err
+}
+
 func write(path string, data []byte, mode fs.FileMode) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return fmt.Errorf("keep a key: %w", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if _, err := f.Write(data); err != nil {
-		return fmt.Errorf("keep a key: %w", err)
+		return err
 	}
-	if err := f.Sync(); err != nil {
-		return fmt.Errorf("keep a key: %w", err)
-	}
-	return nil
+	return f.Sync()
 }
 
 // Find lists the keys of a zone and an algorithm in a folder, by their public
@@ -207,22 +225,26 @@ func DSText(ds *dns.DS) string {
 	return fmt.Sprintf("%s IN DS %d %d %d %s", ds.Hdr.Name, ds.KeyTag, ds.Algorithm, ds.DigestType, strings.ToUpper(ds.Digest))
 }
 
-// Kept gives the key of a zone in a folder, and makes one where there is none.
-func Kept(dir, zone string, algorithm uint8) (k dnsserver.SigningKey, made bool, err error) {
+// Kept gives the keys of a zone in a folder, and makes one where there is none.
+func Kept(dir, zone string, algorithm uint8) (keys []dnsserver.SigningKey, made bool, err error) {
 	list, err := Find(dir, zone, algorithm)
-	switch {
-	case err != nil:
-		return k, false, err
-	case len(list) > 1:
-		return k, false, fmt.Errorf("zone %s has %d keys in %s: name them in their order by the zone's dnssec.keys, or remove those that are not wanted", zone, len(list), dir)
-	case len(list) == 1:
-		k, err = Read(list[0])
-		return k, false, err
+	if err != nil {
+		return nil, false, err
+	}
+	for _, base := range list {
+		k, err := Read(base)
+		if err != nil {
+			return nil, false, err
+		}
+		keys = append(keys, k)
+	}
+	if len(keys) > 0 {
+		return keys, false, nil
 	}
 	m, err := New(zone, algorithm)
 	if err != nil {
-		return k, false, err
+		return nil, false, err
 	}
 	_, err = m.Write(dir)
-	return m.SigningKey, true, err
+	return []dnsserver.SigningKey{m.SigningKey}, true, err
 }

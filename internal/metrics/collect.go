@@ -84,7 +84,8 @@ func (r *reading) site(s *sites.SiteView) {
 		r.flag(witnessSuccess, up, s.Name, w.Name)
 	}
 	if len(s.Witnesses) > 0 {
-		r.flag(siteReachable, reachable, s.Name)
+		// Of those that must answer one may be silent, which the site says by itself.
+		r.flag(siteReachable, reachable && !s.Unjudged, s.Name)
 	}
 	r.flag(siteDown, s.Condition == sites.SiteIsDown, s.Name)
 	for i := range s.Nodes {

@@ -256,3 +256,28 @@ func golden(t *testing.T, path, got string) {
 		t.Errorf("%s (-want +got):\n%s", path, d)
 	}
 }
+
+// If this fails, nobody is woken where one of the witnesses that must all answer is
+// silent, and no node is taken out.
+func TestSiteReachable(t *testing.T) {
+	witnesses := []sites.WitnessView{{Name: "x", Outcome: "up"}, {Name: "y", Outcome: "down"}}
+	for unjudged, want := range map[bool]string{false: "1", true: "0"} {
+		set, err := New(fixed{api.Status{Sites: []sites.SiteView{{Name: "berlin", Condition: sites.SiteIsUp, Witnesses: witnesses, Unjudged: unjudged}}}}, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		if err := set.Text(&text); err != nil {
+			t.Fatal(err)
+		}
+		if line := "dnsteer_site_reachable{site=\"berlin\"} " + want + "\n"; !strings.Contains(text.String(), line) {
+			t.Errorf("unjudged %v: no %q in\n%s", unjudged, line, text.String())
+		}
+	}
+}
+
+// fixed is a source that has one status alone.
+type fixed struct{ st api.Status }
+
+func (f fixed) Status(context.Context) (api.Status, error) { return f.st, nil }
+func (fixed) DNS() (stats dnsserver.Stats, ok bool)        { return stats, false }

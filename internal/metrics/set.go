@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/common/expfmt"
 
 	"github.com/dnsteer/dnsteer/dnsserver"
 	"github.com/dnsteer/dnsteer/internal/api"
@@ -80,6 +82,17 @@ func (s *Set) Handler() http.Handler {
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
 		MaxRequestsInFlight: inFlight, Timeout: readWhole,
 	})
+}
+
+// Text writes the metrics as Prometheus reads them.
+func (s *Set) Text(w io.Writer) error {
+	families, err := s.registry.Gather()
+	for _, f := range families {
+		if _, fault := expfmt.MetricFamilyToText(w, f); fault != nil {
+			return fault
+		}
+	}
+	return err
 }
 
 // Gatherer gives them to tests.

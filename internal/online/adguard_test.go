@@ -57,6 +57,42 @@ targets: [{name: guard, type: adguard, servers: %q, username: dnsteer, password:
 	}
 }
 
+// While the emergency site of an emergency site stands in, its record would be called
+// somebody else's, and the target one that does not work.
+func TestEmergencySitesStandInForEachOther(t *testing.T) {
+	s, err := adguardsim.Start(adguardsim.Options{Username: "dnsteer", Password: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	err = s.Edit(func(list []adguardsim.Rewrite) []adguardsim.Rewrite {
+		return append(list, adguardsim.Rewrite{Domain: "app.example.lan", Answer: "127.0.0.3", Enabled: true})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Parse("x.yaml", fmt.Appendf(nil, `
+sites:
+  - {name: hamburg, witnesses: none, targets: guard, emergency_site: munich, nodes: [{name: a, addresses: [127.0.0.1]}]}
+  - {name: munich, witnesses: none, emergency_site: leipzig, nodes: [{name: a, addresses: [127.0.0.2]}]}
+  - {name: leipzig, witnesses: none, emergency_site: hamburg, nodes: [{name: a, addresses: [127.0.0.3]}]}
+services: [{hosts: [app.example.lan], sites: [hamburg]}]
+targets:
+  - {name: guard, type: adguard, servers: %q, username: dnsteer, password: secret}
+`, s.URL()), config.Options{Instance: "hq"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := online.All(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	if f := find(list, "guard (", "app.example.lan A 127.0.0.3 stands there"); f == nil || f.Grade != online.Note {
+		t.Errorf("%+v in\n%+v", f, list)
+	}
+}
+
 // A look at a configuration with a wrong password would have the server lock out
 // everybody at this address.
 func TestAdGuardThatRefusesTheLogin(t *testing.T) {

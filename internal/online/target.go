@@ -159,7 +159,8 @@ func (l *look) listed(want []providers.Record, listing providers.Listing, produc
 }
 
 // possible lists every record that may ever be pushed to the target: of the
-// services of its own site, and of others, which its clients get as well.
+// services of its own site, and of others, which its clients get as well, each with the
+// sites that may stand in for it, or for those (A4).
 func (l *look) possible() (list []providers.Record) {
 	for i := range l.cfg.Sites.Services {
 		svc := &l.cfg.Sites.Services[i]
@@ -177,9 +178,9 @@ func (l *look) possible() (list []providers.Record) {
 			if ttl == 0 {
 				ttl = s.TTL
 			}
-			addrs = append(addrs, addresses(s, svc.Pool)...)
-			if other := siteNamed(&l.cfg.Sites, s.EmergencySite); other != nil {
-				addrs = append(addrs, addresses(other, svc.Pool)...)
+			for visited := map[*sites.Site]bool{}; s != nil && !visited[s]; s = siteNamed(&l.cfg.Sites, s.EmergencySite) {
+				visited[s] = true
+				addrs = append(addrs, addresses(s, svc.Pool)...)
 			}
 		}
 		for _, h := range svc.Hosts {

@@ -135,6 +135,17 @@ func (c *Change) circuit(s *Server) *providers.Circuit {
 	return c.circuits[login]
 }
 
+// Circuit gives that of the credentials of a server that is configured, by its Login, for
+// calls beside those of the publisher.
+func (p *Publisher) Circuit(login any) *providers.Circuit {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.circuits[login]; login != nil && c != nil {
+		return c
+	}
+	return providers.NewCircuit(providers.CircuitTries)
+}
+
 // Left names the servers that a configuration has no more: what we own there
 // cannot be reached from now on.
 func (p *Publisher) Left(list []Target) (gone []string) {

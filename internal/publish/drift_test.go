@@ -2,6 +2,8 @@ package publish
 
 import (
 	"context"
+	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -175,5 +177,45 @@ func TestAConflictLastsAsLongAsTheRecord(t *testing.T) {
 			sleep(time.Hour)
 			w.told(sites.Drift, sites.Drift, sites.Drift, sites.DriftRepaired)
 		})
+	}
+}
+
+// A name of both families whose IPv4 record a hand has taken away, where that is to
+// stand, would be left without any address once its IPv6 one leaves.
+func TestDriftThatStandsLeavesNoNameWithoutAnAddress(t *testing.T) {
+	v6 := netip.MustParseAddr("2001:db8::10")
+	stands := map[string]func(w *world){
+		"report": func(w *world) { w.use(func(t *Target) { t.Drift = Report }) },
+		"adopt":  func(w *world) { w.use(func(t *Target) { t.Drift = Accept }) },
+		"repaired a moment ago": func(w *world) {
+			w.d.hand(func() { w.d.entries = w.d.entries[1:] })
+			w.p.Compare("berlin")
+			sleep(time.Second)
+			w.holds("app", a1, v6)
+			w.d.hand(func() { w.d.entries[0], w.d.entries[1] = w.d.entries[1], w.d.entries[0] })
+		},
+	}
+	for name, how := range stands {
+		for _, marks := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, marks %t", name, marks), func(t *testing.T) {
+				bubble(t, marks, func(w *world) {
+					w.p.Want("router", names("app", a1, "app", v6))
+					sleep(time.Second)
+					how(w)
+					w.d.hand(func() { w.d.entries = w.d.entries[1:] })
+					w.p.Compare("berlin")
+					sleep(time.Second)
+					w.holds("app", v6)
+					w.d.written = func() {
+						if len(w.d.entries) == 0 {
+							t.Error("there is a moment without an address")
+						}
+					}
+					w.p.Want("router", names("app", a1))
+					sleep(5 * time.Second)
+					w.holds("app", a1)
+				})
+			})
+		}
 	}
 }

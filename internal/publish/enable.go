@@ -20,15 +20,16 @@ func (p *Publisher) Enable(ctx context.Context, name string) (later string, err 
 	ctx, cancel := context.WithTimeout(ctx, enableWithin)
 	defer cancel()
 	turned := map[*member]<-chan struct{}{}
-	err = p.each(name, func(m *member) error {
+	// An order that could not be stored is in force all the same.
+	unstored := p.each(name, func(m *member) error {
 		turned[m] = m.enable()
 		return p.deps.Store.SetNow(ctx, m.key, m.stored())
 	})
-	if err != nil {
-		return "", err
-	}
 	for m := range turned {
 		p.retry(m.circuit)
+	}
+	if unstored != nil {
+		return "", unstored
 	}
 	var waits []string
 	err = p.each(name, func(m *member) error {

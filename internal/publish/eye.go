@@ -83,87 +83,6 @@ func (e *eye) forget() {
 	clear(e.wrong)
 }
 
-// set is an RRset to be seen.
-type set struct {
-	key    providers.Key
-	accept []netip.Addr // of which an answer must consist
-	ttl    time.Duration
-}
-
-// look has what a push has changed be looked for, and what was answered wrong;
-// all that is there where it is the first comparison of this run. What a hand has
-// changed and is left so is not.
-func (m *member) look(out *providers.Outcome, first bool) {
-	m.mu.Lock()
-	servers := m.asked()
-	common := m.st.looked.TTL
-	desired := m.desired.Records
-	m.mu.Unlock()
-	if len(servers) == 0 || m.p.deps.Ask == nil {
-		return
-	}
-	changed := map[providers.Key]bool{}
-	for i := range out.First.Changes {
-		changed[out.First.Changes[i].Key] = true
-	}
-	left, touched := map[providers.Key]bool{}, m.touched(&out.Last)
-	for _, h := range out.Last.Held {
-		left[h.Key] = true
-	}
-	for i := range out.Last.Changes { // the target has refused them
-		left[out.Last.Changes[i].Key] = true
-	}
-	for _, d := range out.First.Drifts {
-		m.eye.unprove(d.Key())
-	}
-	again := m.eye.again(desired, func(k providers.Key) bool { return touched[k] })
-	var sets []set
-	for _, r := range desired {
-		key := r.Key()
-		if !first && !changed[key] && !again[key] || left[key] {
-			continue
-		}
-		i := slices.IndexFunc(sets, func(s set) bool { return s.key == key })
-		if i < 0 {
-			if len(sets) == askMost {
-				continue
-			}
-			sets = append(sets, set{key: key, ttl: max(r.TTL, common)})
-			i = len(sets) - 1
-		}
-		sets[i].accept = append(sets[i].accept, r.Addr)
-	}
-	for _, c := range out.Last.Conflicts {
-		if i := slices.IndexFunc(sets, func(s set) bool { return s.key == c.Key }); i >= 0 {
-			if !c.Moving {
-				sets = slices.Delete(sets, i, i+1)
-				continue
-			}
-			sets[i].accept = append(sets[i].accept, c.Foreign...)
-		}
-	}
-	for key := range changed {
-		m.eye.unsee(key)
-	}
-	if len(sets) > 0 {
-		m.eye.watch(servers, sets)
-	}
-}
-
-// asked lists who is asked: the site's resolvers, of these the target itself
-// where it is one, and the target where no resolver is known. The caller holds mu.
-func (m *member) asked() []netip.AddrPort {
-	itself := m.st.looked.DNS
-	if len(m.target.Resolvers) == 0 {
-		return itself
-	}
-	both := slices.DeleteFunc(slices.Clone(m.target.Resolvers), func(a netip.AddrPort) bool { return !slices.Contains(itself, a) })
-	if len(both) > 0 {
-		return both
-	}
-	return m.target.Resolvers
-}
-
 // again are the RRsets to look for once more, if nothing is looked for: what was
 // answered wrong, and one where none is proven.
 func (e *eye) again(desired []providers.Record, skip func(providers.Key) bool) map[providers.Key]bool {
@@ -175,6 +94,19 @@ func (e *eye) again(desired []providers.Record, skip func(providers.Key) bool) m
 	}
 	for _, r := range desired {
 		if k := r.Key(); len(e.proof) == 0 && len(list) == 0 && r.Name[0] != '*' && !skip(k) {
+			list[k] = true
+		}
+	}
+	return list
+}
+
+// unseen are the RRsets that are looked for and were not seen yet.
+func (e *eye) unseen() map[providers.Key]bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	list := map[providers.Key]bool{}
+	for k, seen := range e.sees {
+		if e.busy && !seen {
 			list[k] = true
 		}
 	}

@@ -2,7 +2,6 @@ package publish
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -79,15 +78,18 @@ func (m *member) pause(class providers.Class) time.Duration {
 }
 
 // stays lists the addresses that clients still get though they should not: what
-// was last seen there and is not desired any more. The caller holds mu.
+// was last seen there and is not desired any more of a name that still is one. The
+// caller holds mu.
 func (m *member) stays(desired Desired) (list []string) {
-	wanted := map[providers.Key][]providers.Record{}
+	wanted, moves := map[providers.Record]bool{}, map[string]bool{}
 	for _, r := range desired.Records {
-		wanted[r.Key()] = append(wanted[r.Key()], r)
+		wanted[providers.Record{Name: r.Name, Addr: r.Addr}], moves[r.Name] = true, true
+	}
+	for _, name := range desired.Emptied {
+		moves[name] = true
 	}
 	for _, r := range fromKept(m.kept.Last) {
-		set, moves := wanted[r.Key()]
-		if moves && !slices.ContainsFunc(set, func(d providers.Record) bool { return d.Addr == r.Addr }) {
+		if moves[r.Name] && !wanted[providers.Record{Name: r.Name, Addr: r.Addr}] {
 			list = append(list, fmt.Sprintf("%s for %s", r.Addr, r.Name))
 		}
 	}

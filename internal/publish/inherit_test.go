@@ -108,3 +108,45 @@ func TestToldWhileReplaced(t *testing.T) {
 		w.told(sites.Drift, sites.DriftRepaired)
 	})
 }
+
+// Whoever orders something of a site that cannot be seen, or sets removals free, and then
+// mends the target's password in the configuration, would have to order it once more.
+func TestAnOrderOutlivesAReload(t *testing.T) {
+	t.Run("of a site that is held", func(t *testing.T) {
+		bubble(t, true, func(w *world) {
+			w.p.Want("router", names("app", a1))
+			sleep(time.Second)
+			w.p.Hold("berlin", true)
+			w.d.hand(func() { w.d.fail = func(int) error { return errDown } })
+			w.p.Want("router", names("app", a2))
+			w.p.Order("berlin")
+			sleep(time.Minute)
+			w.holds("app", a1)
+			w.d.hand(func() { w.d.fail = nil })
+			w.use(func(t *Target) { t.Kind = "another" })
+			sleep(time.Minute)
+			w.holds("app", a2)
+			// It was carried out: nothing more is sent by itself.
+			w.p.Want("router", names("app", a1))
+			sleep(time.Minute)
+			w.holds("app", a2)
+		})
+	})
+	t.Run("to let removals go", func(t *testing.T) {
+		bubble(t, true, func(w *world) {
+			w.p.Want("router", names("app", a1, "one", a1, "two", a1, "three", a1))
+			sleep(time.Second)
+			w.p.Want("router", names("app", a1))
+			sleep(time.Second)
+			w.holds("one", a1)
+			w.d.hand(func() { w.d.fail = func(int) error { return errDown } })
+			if _, err := w.p.Enable(w.t.Context(), "router"); err == nil {
+				t.Error("no error")
+			}
+			w.d.hand(func() { w.d.fail = nil })
+			w.use(func(t *Target) { t.Kind = "another" })
+			sleep(time.Minute)
+			w.holds("one")
+		})
+	})
+}

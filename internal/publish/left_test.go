@@ -46,3 +46,33 @@ func TestWhatHasLeftIsNotLookedFor(t *testing.T) {
 		})
 	}
 }
+
+// What cannot be seen would be said to be seen as soon as something else is, or never be
+// told of, where another name moves soon after it.
+func TestWhatCannotBeSeenIsLookedForOn(t *testing.T) {
+	for _, after := range []time.Duration{5 * time.Second, time.Minute} { // that it was pushed
+		bubble(t, true, func(w *world) {
+			hidden := true
+			w.mu.Lock()
+			w.ask = func(name string) []netip.Addr { // with w.mu unlocked
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				if name == "app" && hidden {
+					return []netip.Addr{alien}
+				}
+				return w.d.answers(name)
+			}
+			w.mu.Unlock()
+			w.p.Want("router", names("app", a1, "www", a1))
+			sleep(after)
+			w.p.Want("router", names("app", a1, "www", a2))
+			sleep(time.Minute)
+			w.told(sites.PublishNotVisible)
+			w.mu.Lock()
+			hidden = false
+			w.mu.Unlock()
+			sleep(time.Minute)
+			w.told(sites.PublishNotVisible, sites.PublishVisible)
+		})
+	}
+}

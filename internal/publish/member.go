@@ -215,6 +215,7 @@ func (m *member) succeed() {
 	m.old.mu.Lock()
 	defer m.old.mu.Unlock()
 	m.kept = m.old.kept.clone()
+	m.free, m.ordered = m.old.free, m.old.ordered && m.old.site == m.site // what was not carried out yet
 }
 
 // inherit takes over from the member that this one takes the place of, but for what

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/dnsteer/dnsteer/providers"
@@ -30,14 +31,18 @@ func (p *Publisher) Plan(ctx context.Context, name string) ([]Planned, error) {
 		return nil, ErrUnknown
 	}
 	list := make([]Planned, len(members))
-	for i, m := range members {
-		list[i] = Planned{Name: m.name, Server: m.server.Name}
-		out, err := m.peek(ctx)
-		list[i].Plan, list[i].Err = out.First, err
-		m.mu.Lock()
-		list[i].Repair = m.repairAgain(out.First.Held)
-		m.mu.Unlock()
+	var all sync.WaitGroup
+	for i, m := range members { // one that is silent holds up no other
+		all.Go(func() {
+			list[i] = Planned{Name: m.name, Server: m.server.Name}
+			out, err := m.peek(ctx)
+			list[i].Plan, list[i].Err = out.First, err
+			m.mu.Lock()
+			list[i].Repair = m.repairAgain(out.First.Held)
+			m.mu.Unlock()
+		})
 	}
+	all.Wait()
 	return list, nil
 }
 
@@ -136,6 +141,9 @@ func (m *member) adopt(ctx context.Context, host string, do bool) ([]providers.E
 	if disabled {
 		return found, fmt.Errorf("%s is disabled, so nothing is sent to it: enable it first", m.title())
 	}
+	if err := m.onlyLooked(); err != nil {
+		return found, err
+	}
 	return found, m.special(ctx, func(r *providers.Round) { r.Adopt = adopt })
 }
 
@@ -143,6 +151,9 @@ func (m *member) adopt(ctx context.Context, host string, do bool) ([]providers.E
 // filled again otherwise. Where do is false it only says what.
 func (p *Publisher) Purge(ctx context.Context, name string, o Order, do bool) (found []providers.Entry, err error) {
 	if do {
+		if err := p.each(name, (*member).onlyLooked); err != nil {
+			return nil, err
+		}
 		if err := p.Disable(ctx, name, o); err != nil {
 			return nil, err
 		}
@@ -171,6 +182,14 @@ func (p *Publisher) Purge(ctx context.Context, name string, o Order, do bool) (f
 		})
 	})
 	return found, err
+}
+
+// onlyLooked refuses what would write to a target that is only looked at.
+func (m *member) onlyLooked() error {
+	if m.settings().DryRun {
+		return fmt.Errorf("%s has dry_run set, so nothing is sent to it: take that out of the configuration first", m.title())
+	}
+	return nil
 }
 
 // special makes a round of another kind, with what it leads to.

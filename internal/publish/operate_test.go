@@ -171,3 +171,34 @@ func TestEnableWhileTheSiteIsCutOff(t *testing.T) {
 		}
 	})
 }
+
+// At a site that cannot be seen a plan of all targets would wait for one router after
+// the other, for minutes.
+func TestAPlanWaitsForAllSilentTargetsAtOnce(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.d.hang = make(chan struct{})
+		var list []Target
+		for _, name := range []string{"one", "two", "three", "four"} {
+			target := w.target
+			target.Name = name
+			target.Servers = []Server{{Name: "192.0.2.1:8729", Connect: func() (providers.Provider, error) { return w.d, nil }}}
+			list = append(list, target)
+		}
+		if err := w.p.Use(list); err != nil {
+			t.Fatal(err)
+		}
+		for _, target := range list {
+			w.p.Want(target.Name, names("app", a1))
+		}
+		start := time.Now()
+		plans, err := w.p.Plan(context.Background(), "")
+		if took := time.Since(start); err != nil || len(plans) != 4 || took > listWithin {
+			t.Errorf("%d plans after %s, %v", len(plans), took, err)
+		}
+		for i, plan := range plans {
+			if plan.Name != list[i].Name || plan.Err == nil {
+				t.Errorf("%+v", plan)
+			}
+		}
+	})
+}

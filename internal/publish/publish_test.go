@@ -75,7 +75,7 @@ func TestAFailingTargetIsToldOnceAndCaughtUpWith(t *testing.T) {
 		if calls > 30 || calls < 10 {
 			t.Errorf("%d tries within ten minutes", calls)
 		}
-		if v := w.view(); v.State != Failing || v.Error == nil {
+		if v := w.view(); v.State != Failing || v.Error == nil || !v.Wrong {
 			t.Errorf("%+v", v)
 		}
 		w.d.hand(func() { w.d.fail = nil })
@@ -97,7 +97,7 @@ func TestAFailingComparisonIsAWarning(t *testing.T) {
 		w.d.hand(func() { w.d.fail = func(int) error { return errDown } })
 		sleep(10 * time.Minute)
 		w.told(sites.PublishFailed)
-		if w.last().Severity != sites.Warning {
+		if w.last().Severity != sites.Warning || w.view().Wrong {
 			t.Errorf("%+v", w.last())
 		}
 		w.p.Want("router", names("app", a2))

@@ -166,8 +166,9 @@ func (m *member) saveNow(ctx context.Context, f func(k *kept)) error {
 }
 
 // ready stores what is about to be written, with everything that led to it
-// (S1). Where ownership stands at the target a store that fails is no reason to
-// leave clients at a node that is gone: the journal alone must last.
+// (S1). A store that fails is no reason to leave clients at a node that is gone:
+// the journal alone must last, which claim sees to where ownership does not stand
+// at the target.
 func (m *member) ready(ctx context.Context, changes []providers.Change) error {
 	ctx, cancel := context.WithTimeout(ctx, storeWithin)
 	defer cancel()
@@ -181,11 +182,10 @@ func (m *member) ready(ctx context.Context, changes []providers.Change) error {
 		}
 		k.Flight = slices.Sorted(maps.Keys(set))
 	})
-	if err != nil && m.traits.Marks {
+	if err != nil {
 		m.p.deps.Log.Warn("what is pushed could not be stored first; a restart could push what was stored before", "target", m.title(), "error", err)
-		return nil
 	}
-	return err
+	return nil
 }
 
 // claim makes the journal last.

@@ -36,3 +36,24 @@ func TestWhatWasNotStoredIsToldAgain(t *testing.T) {
 		})
 	}
 }
+
+// A disk that is full would leave clients of a target that bears no marks at a node
+// that is gone, though its record is ours already and is only to be taken away.
+func TestAFullDiskKeepsNoDeadNode(t *testing.T) {
+	bubble(t, false, func(w *world) {
+		both := names("app", a1, "app", a2)
+		w.p.Want("router", both)
+		sleep(time.Minute)
+		w.s.mu.Lock()
+		w.s.fail = errDown
+		w.s.mu.Unlock()
+		w.p.Want("router", names("app", a1))
+		sleep(time.Minute)
+		w.holds("app", a1)
+		w.told()
+		w.p.Want("router", names("app", alien)) // which must be in the journal first
+		sleep(time.Minute)
+		w.holds("app", a1)
+		w.told(sites.PublishFailed)
+	})
+}

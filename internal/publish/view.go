@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dnsteer/dnsteer/providers"
+	"github.com/dnsteer/dnsteer/sites"
 )
 
 // State is how a server of a target fares, in one word.
@@ -50,8 +51,10 @@ type View struct {
 	Strangers int
 	// Pending counts RRsets that are to be changed, by the last reading.
 	Pending int
-	// Problems that were told and have not ended.
+	// Problems that were told and have not ended. Wrong: it fails, and what its
+	// clients get is no longer right.
 	Problems []string
+	Wrong    bool
 }
 
 // ViewSet is one RRset at a target.
@@ -103,6 +106,7 @@ func (m *member) view() View {
 	m.eye.mu.Lock()
 	v.Visible = m.eye.took
 	m.eye.mu.Unlock()
+	v.Wrong = m.kept.Open[slotFailed].Severity == sites.Critical
 	for _, what := range slots() {
 		if o, ok := m.kept.Open[what]; ok {
 			v.Problems = append(v.Problems, o.Text)

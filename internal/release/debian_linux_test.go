@@ -210,6 +210,9 @@ func rpm(t *testing.T, p packages) {
 	m.says(t, "750 root:dnsteer\n640 root:dnsteer", "stat", "-c", "%a %U:%G", "/etc/dnsteer", "/etc/dnsteer/dnsteer.yaml")
 	m.run(t, "systemctl", "start", "dnsteer.service")
 	m.until(t, "healthy", "dnsteer", "healthcheck")
+	// A configuration that nobody has changed is laid down anew.
+	m.run(t, "rpm", "--upgrade", "--force", "--nodeps", path)
+	m.says(t, "750 root:dnsteer\n640 root:dnsteer", "stat", "-c", "%a %U:%G", "/etc/dnsteer", "/etc/dnsteer/dnsteer.yaml")
 	m.run(t, "rpm", "--erase", "dnsteer")
 	m.run(t, "sh", "-c", "! pgrep -x dnsteer && ! test -e /usr/bin/dnsteer")
 }

@@ -16,11 +16,12 @@ import (
 // time.
 func (w *world) calm(chance uint64) {
 	w.heal()
-	w.endHolds()
 	if w.variant != usual {
 		w.reload(usual)
 	}
+	w.endHolds()
 	time.Sleep(w.plan.restTime() - 5*w.plan.interval)
+	w.failback()
 	w.quiet(5 * w.plan.interval)
 	w.look("after the faults")
 	dead := w.deaths(chance)
@@ -29,6 +30,16 @@ func (w *world) calm(chance uint64) {
 	w.quiet(w.plan.restTime())
 	w.look("after they came back")
 	w.told()
+}
+
+// failback puts back what waits for an operator.
+func (w *world) failback() {
+	for i, s := range w.plan.sites {
+		if s.manual {
+			w.command(sites.Command{Verb: sites.FailbackNow, Site: siteName(i)})
+		}
+	}
+	time.Sleep(time.Minute)
 }
 
 // endHolds takes back what the operator has ordered.
@@ -169,4 +180,5 @@ func (w *world) returns(dead []*machine) {
 	w.mu.Unlock()
 	w.say("the dead answer again")
 	time.Sleep(w.plan.backTime() + 2*w.plan.interval)
+	w.failback()
 }

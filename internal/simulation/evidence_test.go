@@ -31,7 +31,8 @@ func (g *ledger) unproven(site, node string, now time.Duration) string {
 	}
 	// Its clock runs since the first failure after it was last believed (O4); one
 	// that ran when the controller was blind begins anew at the end of that (O5).
-	for i > 0 && (!own[i-1].up || i < 2 || !own[i-2].up) {
+	// That it answered before a start is not remembered.
+	for i > 0 && (!own[i-1].up || i < 2 || !own[i-2].up || own[i-2].start < g.started && own[i-1].start >= g.started) {
 		i--
 	}
 	for i < len(own) && own[i].up {
@@ -73,6 +74,30 @@ func (g *ledger) dark(site string, witness []observation, from, to time.Duration
 		}
 	}
 	return sum
+}
+
+// better says whether a node of a site answers that no operator has taken out:
+// else what fails is all that is left.
+func (g *ledger) better(m *sites.Machine, site int) bool {
+	for s, list := range g.seen {
+		if s.Site != siteName(site) || s.Node == "" || len(list) == 0 || !list[len(list)-1].up {
+			continue
+		}
+		word, configured := m.NodeWord(s.Site + "/" + s.Node)
+		if configured && word != sites.WordMaintenance && word != sites.WordDisabled {
+			return true
+		}
+	}
+	return false
+}
+
+// enters holds P3: what enters an answer has answered its last probe.
+func (g *ledger) enters(site int, addr netip.Addr) {
+	for s, list := range g.seen {
+		if s.Addr == addr && s.Site == siteName(site) && s.Node != "" && len(list) > 0 && !list[len(list)-1].up {
+			g.w.fault("P3: %s enters the answer of %s, and its last probe failed", s, siteName(site))
+		}
+	}
 }
 
 // checkWrite holds a write to a target against what was decided: an address that

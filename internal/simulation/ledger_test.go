@@ -31,8 +31,10 @@ type ledger struct {
 	disabled map[string]bool
 	drilled  map[string]time.Duration
 	events   map[uint64]sites.Event   // acknowledged by the store
-	at       map[uint64]time.Duration // when they were, by the run's time
+	at       map[uint64]time.Duration // when they happened, by the run's time
 	off      []between                // when the controller did not run
+	deaf     []between                // when nobody was to be told of anything
+	dropped  map[uint64]bool          // events that were not told when that began
 	last     uint64
 	outAt    map[string]time.Duration // when a node was last taken out
 	isolated bool                     // the controller says so
@@ -66,7 +68,7 @@ func newLedger(w *world) *ledger {
 	return &ledger{
 		w: w, seen: map[sites.Subject][]observation{}, answers: map[string][]netip.Addr{}, lately: map[string][]served{},
 		disabled: map[string]bool{}, drilled: map[string]time.Duration{}, events: map[uint64]sites.Event{},
-		at:    map[uint64]time.Duration{},
+		at: map[uint64]time.Duration{}, dropped: map[uint64]bool{},
 		outAt: map[string]time.Duration{}, ordered: map[string]bool{}, sawUp: map[string]bool{},
 	}
 }
@@ -118,7 +120,8 @@ func (g *ledger) served(l *life) {
 	for i := range g.w.plan.sites {
 		name := siteName(i)
 		now := sorted(l.app.Published(name, host))
-		if was, ok := g.before[name]; ok && !slices.Equal(was, now) {
+		// An order whose time was over meanwhile ends with the start.
+		if was, ok := g.before[name]; ok && !slices.Equal(was, now) && !l.expired {
 			g.w.fault("P9, S2: %s was answered %v before the restart and is %v after it", name, was, now)
 		}
 		if g.before == nil { // the disk had not taken it: it begins with an older one, or none
@@ -145,9 +148,11 @@ func (g *ledger) observed(l *life, s sites.Subject, start, finish time.Duration,
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	list := append(g.seen[s], observation{start, finish, c.Outcome == sites.Up})
-	slices.SortStableFunc(list[max(0, len(list)-8):], func(a, b observation) int { return int(a.start - b.start) })
-	if len(list) > 400 {
+	list := g.seen[s]
+	if n := len(list); n > 0 && start < list[n-1].start {
+		return // older than the last that counted (O1)
+	}
+	if list = append(list, observation{start, finish, c.Outcome == sites.Up}); len(list) > 400 {
 		list = slices.Clone(list[200:])
 	}
 	g.seen[s] = list
@@ -165,7 +170,7 @@ func (g *ledger) committed(b store.Batch) {
 		if old, ok := g.events[e.ID]; ok && (old.Kind != e.Kind || old.Text != e.Text) {
 			g.w.fault("S1: event %d was stored as %s and then as %s", e.ID, old.Kind, e.Kind)
 		}
-		if _, ok := g.at[e.ID]; !ok {
+		if _, ok := g.at[e.ID]; !ok { // it came while the controller ended
 			g.at[e.ID] = g.w.since()
 		}
 		g.events[e.ID] = e
@@ -185,19 +190,20 @@ func (g *ledger) turned(l *life, a *app.App, now sites.Instant, t engine.Turn) {
 		g.epoch = now.Boot
 	}
 	m := a.Machine()
-	ids := make([]uint64, len(t.Events)) // in a turn they are ordered by sites
 	for i := range t.Events {
-		ids[i] = t.Events[i].ID
-		g.event(&t.Events[i], now)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
+		switch t.Events[i].Kind {
+		case sites.FailoverMaintenance, sites.NodeEnabled, sites.Resumed, sites.DrillEnded:
+			l.expired = l.expired || !l.ready
+		default:
+		}
+		id := t.Events[i].ID
 		if g.last != 0 && id != g.last+1 {
 			g.w.fault("event %d comes after %d", id, g.last)
 		}
 		g.last = id
+		g.event(&t.Events[i], now, t.Reply != nil)
 	}
-	if t.Subjects || t.Reply != nil || len(t.Stored) > 0 {
+	if t.Subjects || t.Reply != nil || len(t.Stored) > 0 || !l.ready {
 		for i, s := range g.w.plan.sites {
 			for j := range s.nodes {
 				name := siteName(i) + "/" + nodeName(j)
@@ -252,33 +258,13 @@ func (g *ledger) answer(a *app.App, m *sites.Machine, id sites.PoolID, now sites
 	}
 }
 
-// better says whether a node of a site answers that no operator has taken out:
-// else what fails is all that is left.
-func (g *ledger) better(m *sites.Machine, site int) bool {
-	for s, list := range g.seen {
-		if s.Site != siteName(site) || s.Node == "" || len(list) == 0 || !list[len(list)-1].up {
-			continue
-		}
-		if word, _ := m.NodeWord(s.Site + "/" + s.Node); word != sites.WordMaintenance && word != sites.WordDisabled {
-			return true
-		}
-	}
-	return false
-}
-
-// enters holds P3: what enters an answer has answered its last probe.
-func (g *ledger) enters(site int, addr netip.Addr) {
-	for s, list := range g.seen {
-		if s.Addr == addr && s.Site == siteName(site) && s.Node != "" && len(list) > 0 && !list[len(list)-1].up {
-			g.w.fault("P3: %s enters the answer of %s, and its last probe failed", s, siteName(site))
-		}
-	}
-}
-
-// event holds what is said against the evidence.
-func (g *ledger) event(e *sites.Event, now sites.Instant) {
+// event holds what is said against the evidence. ordered: somebody has ordered
+// something in this turn.
+func (g *ledger) event(e *sites.Event, now sites.Instant, ordered bool) {
 	g.w.say("event %d %s %s: %s", e.ID, e.Kind, e.Subject(), e.Text)
-	if g.quiet && e.Kind != sites.InstanceConflictEnded { // which comes an hour later
+	g.at[e.ID] = g.w.since()
+	// The one comes an hour later, the other with the next try of a message.
+	if g.quiet && e.Kind != sites.InstanceConflictEnded && e.Kind != sites.AlertRecovered {
 		g.w.fault("P5: nothing happens, and it says %s %s: %s", e.Kind, e.Subject(), e.Text)
 	}
 	switch {
@@ -295,7 +281,9 @@ func (g *ledger) event(e *sites.Event, now sites.Instant) {
 	}
 	switch e.Kind {
 	case sites.ControllerIsolated:
-		g.isolated, g.ordered = true, map[string]bool{}
+		if g.isolated = true; !ordered { // else it is by the order that nothing can be seen
+			clear(g.ordered)
+		}
 	case sites.ControllerReconnected:
 		g.isolated = false
 	default:

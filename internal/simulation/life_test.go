@@ -27,7 +27,10 @@ type life struct {
 	ended  chan error
 	killed atomic.Bool
 	going  atomic.Bool // it is being stopped
+	read   atomic.Uint64
 	ready  bool
+	// expired: the first turn has ended an order.
+	expired bool
 }
 
 // dead says that it was killed: nothing that it still does reaches anything.
@@ -72,6 +75,9 @@ func (w *world) start() {
 	select {
 	case l.app = <-ready:
 		w.ledger.served(l)
+		last := w.ledger.newest()
+		l.read.Store(last)
+		go w.reader(ctx, l, last)
 	case err := <-l.ended:
 		w.fault("the controller does not start: %v", err)
 		l.ended <- err
@@ -148,7 +154,7 @@ func (w *world) targets(l *life) func(*publish.Target) {
 		d := w.places[t.Site[1]-'a'].device
 		t.Traits = providers.Traits{Marks: d.marks, TTL: true, Disable: true}
 		t.Servers = []publish.Server{{
-			Name: t.Servers[0].Name, Config: "a device",
+			Name: t.Servers[0].Name, Config: t.Servers[0].Config,
 			Connect: func() (providers.Provider, error) { return &session{d, l}, nil },
 		}}
 	}
@@ -189,6 +195,7 @@ func (w *world) reload(v variant) {
 		}
 	default:
 		w.variant = v
+		w.ledger.heard(v != unheard)
 	}
 	w.say("configuration %d", v)
 }

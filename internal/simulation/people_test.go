@@ -15,10 +15,12 @@ type people struct {
 
 	mu sync.Mutex
 	// seen counts how often a message came, by its ID; told has the events that
-	// messages named. excuses counts what excuses a double.
+	// messages named. excuses counts what excuses a double of any message, again what
+	// does of one.
 	seen    map[string]int
 	told    map[uint64]bool
 	excuses int
+	again   map[string]int
 	// tried is when a message that has not come was last tried, by its ID; first
 	// is the message that told of an event first.
 	tried map[string]time.Duration
@@ -26,7 +28,7 @@ type people struct {
 }
 
 func newPeople(w *world) *people {
-	return &people{w: w, seen: map[string]int{}, told: map[uint64]bool{}, tried: map[string]time.Duration{}, first: map[uint64]string{}}
+	return &people{w: w, seen: map[string]int{}, told: map[uint64]bool{}, again: map[string]int{}, tried: map[string]time.Duration{}, first: map[uint64]string{}}
 }
 
 // receiver is the channel for one life of the controller.
@@ -69,7 +71,11 @@ func (p *people) take(m *alert.Message, lost bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.seen[m.ID]++
-	if p.seen[m.ID] > 1 {
+	switch {
+	case p.seen[m.ID] == 1:
+	case p.again[m.ID] > 0:
+		p.again[m.ID]--
+	default:
 		p.excuses--
 	}
 	if lost {

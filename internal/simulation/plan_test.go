@@ -24,6 +24,7 @@ type siteOf struct {
 	nodes     int
 	passive   bool
 	emergency bool // the next site steps in
+	manual    bool // an operator puts nodes back
 	// target: the answers are pushed to a device; marks: it has room for marks.
 	target, marks bool
 }
@@ -117,7 +118,7 @@ func newPlan(seed uint64) *plan {
 	for i := range 1 + r.IntN(3) {
 		p.sites = append(p.sites, siteOf{
 			nodes: 1 + r.IntN(3), passive: r.IntN(3) == 0, emergency: r.IntN(2) == 0,
-			target: i < 2 && r.IntN(4) != 0, marks: r.IntN(2) == 0,
+			target: i < 2 && r.IntN(4) != 0, marks: r.IntN(2) == 0, manual: r.IntN(4) == 0,
 		})
 	}
 	total := 0
@@ -187,7 +188,7 @@ func (p *plan) deathTime() time.Duration {
 	return time.Duration(p.nodes())*spacing + p.decideTime() + 2*p.interval
 }
 
-func (p *plan) returnTime() time.Duration { return p.backTime() + 4*p.interval }
+func (p *plan) returnTime() time.Duration { return p.backTime() + 4*p.interval + 2*time.Minute }
 
 func (p *plan) nodes() (n int) {
 	for i := range p.sites {
@@ -206,9 +207,13 @@ const host = "app.example.lan"
 type variant int
 
 const (
-	usual  variant = iota
-	bigger         // the first site has a node more, and grace is longer
-	wrong          // it is not valid
+	usual      variant = iota
+	bigger             // the first site has a node more, and grace is longer
+	wrong              // it is not valid
+	retargeted         // the targets take another password, so each begins anew
+	untargeted         // they have left
+	unheard            // nobody is to be told of anything
+	variants
 )
 
 // extra is the number of the node that the bigger configuration has more.
@@ -225,17 +230,23 @@ func (p *plan) yaml(v variant) string {
 	b.WriteString("  zones: [{name: example.lan, ns: [ns1.example.lan], hostmaster: admin@example.lan, records: [\"ns1 300 IN A 127.0.0.1\"]}]\n")
 	fmt.Fprintf(&b, "defaults:\n  threshold: %s\n  grace: %s\n  probe_interval: %s\n  probe_timeout: %s\n  site_threshold: %s\n  probes: [{type: tcp, port: 443}]\n",
 		p.threshold, grace, p.interval, p.timeout, p.siteThreshold)
-	b.WriteString("alerts:\n  webhooks: [{name: ops, url: \"https://ops.example.com/\"}]\n  routes: [{to: [ops]}]\n  wait: 30s\nsites:\n")
+	if v != unheard {
+		b.WriteString("alerts:\n  webhooks: [{name: ops, url: \"https://ops.example.com/\"}]\n  routes: [{to: [ops]}]\n  wait: 30s\n")
+	}
+	b.WriteString("sites:\n")
 	for i := range p.sites {
 		s := &p.sites[i]
 		fmt.Fprintf(&b, "  - name: %s\n    resolver: \"10.%d.0.1\"\n    clients: [10.%d.0.0/16]\n", siteName(i), i+1, i+1)
 		if s.passive {
 			b.WriteString("    mode: active_passive\n")
 		}
+		if s.manual {
+			b.WriteString("    failback: manual\n")
+		}
 		if s.emergency && len(p.sites) > 1 {
 			fmt.Fprintf(&b, "    emergency_site: %s\n", siteName((i+1)%len(p.sites)))
 		}
-		if s.target {
+		if s.target && v != untargeted {
 			fmt.Fprintf(&b, "    targets: [builtin, t%d]\n", i)
 		}
 		b.WriteString("    nodes:\n")
@@ -251,10 +262,13 @@ func (p *plan) yaml(v variant) string {
 		b.WriteString("    nodez: []\n")
 	}
 	fmt.Fprintf(&b, "services:\n  - {hosts: [%s]}\n", host)
-	targets := ""
+	targets, password := "", "secret"
+	if v == retargeted {
+		password = "another"
+	}
 	for i := range p.sites {
-		if p.sites[i].target {
-			targets += fmt.Sprintf("  - {name: t%d, type: routeros, address: \"10.%d.0.1:8728\", username: dnsteer, password: secret, plain: true}\n", i, i+1)
+		if p.sites[i].target && v != untargeted {
+			targets += fmt.Sprintf("  - {name: t%d, type: routeros, address: \"10.%d.0.1:8728\", username: dnsteer, password: %s, plain: true}\n", i, i+1, password)
 		}
 	}
 	if targets != "" {

@@ -31,6 +31,8 @@ func play(t *testing.T, p *plan) (out outcome) {
 		}
 		if w.life.app != nil {
 			w.end(false)
+			w.heal() // what a shorter script has not ended
+			time.Sleep(time.Minute)
 		}
 		g := w.ledger
 		out = outcome{w.faults, w.lines, w.lives, g.turns, g.moves, g.outages, g.commits, len(w.people.seen)}
@@ -147,7 +149,7 @@ func (w *world) happen(a act) {
 	case commanded:
 		w.operate(a)
 	case reloaded:
-		w.reload(variant(a.chance % 3))
+		w.reload(variant(a.chance % uint64(variants)))
 	case calm:
 		w.calm(a.chance)
 	default:

@@ -25,7 +25,7 @@ func (w *world) told() {
 	g := w.ledger
 	g.mu.Lock()
 	for id, e := range g.events {
-		if g.mustTell(&e) && !w.people.knows(id) && g.couldTell(&e, w.since()) {
+		if g.mustTell(&e) && !w.people.knows(id) && !g.dropped[id] && g.couldTell(&e, w.since()) {
 			w.fault("nobody was told of event %d: %s %s: %s", id, e.Kind, e.Subject(), e.Text)
 		}
 	}
@@ -37,6 +37,11 @@ func (w *world) told() {
 		return
 	}
 	g.stored(list)
+	g.resolved(list)
+	if n := len(list); n > 0 && list[n-1].ID != w.life.read.Load() {
+		w.fault("who follows the events has had them up to %d, and there are %d", w.life.read.Load(), list[n-1].ID)
+	}
+	w.nothingIsWrong()
 }
 
 // mustTell says whether an event is one that people are told of. What takes the
@@ -55,7 +60,10 @@ type between struct{ from, to time.Duration }
 // told afterwards too. The caller holds mu.
 func (g *ledger) couldTell(e *sites.Event, now time.Duration) bool {
 	from, to := g.at[e.ID], g.over(e.ID, now)
-	not := slices.Clone(g.off)
+	if slices.ContainsFunc(g.deaf, func(b between) bool { return b.from <= from && from <= b.to }) {
+		return false // what began then is not told of later
+	}
+	not := slices.Concat(g.off, g.deaf)
 	if e.Kind != sites.PoolOutageStarted {
 		for id, x := range g.events {
 			switch x.Kind {
@@ -81,6 +89,23 @@ func (g *ledger) couldTell(e *sites.Event, now time.Duration) bool {
 	return to-from >= tellTime
 }
 
+// heard is told after a reload whether people are to be told of anything.
+func (g *ledger) heard(now bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := len(g.deaf)
+	switch was := n == 0 || g.deaf[n-1].to < 1000*time.Hour; {
+	case was && !now:
+		g.deaf = append(g.deaf, between{g.w.since(), 1000 * time.Hour})
+		g.w.people.forget()
+		for id := range g.events {
+			g.dropped[id] = g.dropped[id] || !g.w.people.knows(id)
+		}
+	case !was && now:
+		g.deaf[n-1].to = g.w.since()
+	}
+}
+
 // over is when what began with an event was over or went on as another; now if it
 // lasts. The caller holds mu.
 func (g *ledger) over(id uint64, now time.Duration) time.Duration {
@@ -102,10 +127,13 @@ func (p *people) tries(m *alert.Message) {
 }
 
 // forget is called when the controller ends while the disk fails: what was sent
-// could not be stored, and what comes after it may bear another ID.
+// could not be stored and is sent again, and what comes after it may bear another ID.
 func (p *people) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for id := range p.seen {
+		p.again[id]++
+	}
 	clear(p.tried)
 	clear(p.first)
 }

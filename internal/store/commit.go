@@ -46,19 +46,32 @@ type SiteState func() []byte
 // are [CommitError], after which the store goes on and the batch may be given
 // again (it may even have been stored), and [ReplacedError].
 func (s *Store) Commit(b Batch) error {
-	return s.write(func(tx *bolt.Tx) error { return s.apply(tx, b) })
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.ready(); err != nil {
+		return &CommitError{Path: s.path(fileName), Err: err}
+	}
+	if replaced := s.replaced; replaced != nil { // it is for the owner to say it all again
+		s.replaced = nil
+		return replaced
+	}
+	err := s.transact(func(tx *bolt.Tx) error { return s.apply(tx, b) })
+	s.stateful = s.stateful || err == nil
+	return err
 }
 
-// write runs fn in a transaction of its own.
+// write runs fn in a transaction of its own, for what is no batch of the owner's.
 func (s *Store) write(fn func(*bolt.Tx) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if err := s.ready(); err != nil {
-		if _, ok := errors.AsType[*ReplacedError](err); ok {
-			return err
-		}
 		return &CommitError{Path: s.path(fileName), Err: err}
 	}
+	return s.transact(fn)
+}
+
+// transact runs fn in a transaction. The caller holds writing, and the store is ready.
+func (s *Store) transact(fn func(*bolt.Tx) error) error {
 	s.mu.RLock()
 	db := s.db
 	err := guard(func() error { return s.update(db, fn) })
@@ -80,6 +93,9 @@ func (s *Store) write(fn func(*bolt.Tx) error) error {
 // ready sees to it that there is a file to write to, and that it is the one in
 // the folder.
 func (s *Store) ready() error {
+	if s.closed { // its lock may be another's by now
+		return ErrClosed
+	}
 	if err := s.relock(); err != nil {
 		return err
 	}
@@ -151,12 +167,10 @@ func (s *Store) reopen() error {
 		return err
 	case report.Unstored != nil:
 		return report.Unstored
-	case s.loaded && (report.Damage != "" || report.Empty || !report.Restored.IsZero()):
-		s.loaded = false // it is for the owner to say it all again
-		return &ReplacedError{Report: report}
-	default:
-		return nil
+	case s.stateful && (report.Damage != "" || report.Empty || !report.Restored.IsZero()):
+		s.stateful, s.replaced = false, &ReplacedError{Report: report}
 	}
+	return nil
 }
 
 // renew writes a new file with what the old one holds. It is called when a

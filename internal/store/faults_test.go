@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	bolt "go.etcd.io/bbolt"
@@ -97,12 +98,9 @@ func TestFileRemovedWhileOpen(t *testing.T) {
 	}
 }
 
-// If this fails, a file that is spoilt while it is open is written on, or the
-// owner believes that its older states are still stored.
-func TestFileDamagedWhileOpen(t *testing.T) {
-	s, _ := open(t, t.TempDir(), Options{})
-	commit(t, s, numbered(1))
-	load(t, s)
+// spoil puts something else in the place of a file that is open.
+func spoil(t *testing.T, s *Store) {
+	t.Helper()
 	if err := os.WriteFile(s.path("other"), []byte("not a database"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -112,18 +110,45 @@ func TestFileDamagedWhileOpen(t *testing.T) {
 	if err := os.Rename(s.path("other"), s.path(fileName)); err != nil {
 		t.Fatal(err)
 	}
-	err := s.Commit(numbered(2))
-	var replaced *ReplacedError
-	if !errors.As(err, &replaced) || !strings.HasPrefix(err.Error(), "the stored state was replaced while in use: ") {
-		t.Fatalf("error %v is no ReplacedError", err)
-	}
-	if replaced.Report.Damage != "the file is cut off after 14 bytes" || replaced.Report.SetAside == "" {
-		t.Errorf("report %+v", replaced.Report)
-	}
-	commit(t, s, numbered(3))
-	s, _ = reopen(t, s)
-	if n, err := checkNumbered(load(t, s)); n != 3 || err != nil {
-		t.Errorf("commit %d is stored (%v)", n, err)
+}
+
+// If this fails, a file that is spoilt while it is open is written on, or the
+// owner believes that its older states are still stored: in the first run, which
+// was given none, and where something else than a batch comes upon it first.
+func TestFileDamagedWhileOpen(t *testing.T) {
+	for name, before := range map[string]func(*Store) error{
+		"given":        func(s *Store) error { _, err := s.Load(); return err },
+		"committed":    func(*Store) error { return nil },
+		"housekeeping": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := open(t, t.TempDir(), Options{})
+			commit(t, s, numbered(1))
+			if before != nil {
+				if err := before(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			spoil(t, s)
+			if before == nil {
+				if err := errors.Join(s.PutConfig(Config{}), s.Prune(t.Context(), time.Now())); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := s.Commit(numbered(2))
+			var replaced *ReplacedError
+			if !errors.As(err, &replaced) || !strings.HasPrefix(err.Error(), "the stored state was replaced while in use: ") {
+				t.Fatalf("error %v is no ReplacedError", err)
+			}
+			if replaced.Report.Damage != "the file is cut off after 14 bytes" || replaced.Report.SetAside == "" {
+				t.Errorf("report %+v", replaced.Report)
+			}
+			commit(t, s, numbered(3))
+			s, _ = reopen(t, s)
+			if n, err := checkNumbered(load(t, s)); n != 3 || err != nil {
+				t.Errorf("commit %d is stored (%v)", n, err)
+			}
+		})
 	}
 }
 

@@ -35,7 +35,7 @@ func (s *Store) Load() (State, error) {
 		err = fmt.Errorf("load %s: %w", s.path(fileName), err)
 	}
 	s.writing.Lock()
-	s.loaded = len(state.Sites) > 0 || state.Global != nil || len(state.Values) > 0
+	s.stateful = s.stateful || len(state.Sites) > 0 || state.Global != nil || len(state.Values) > 0
 	s.writing.Unlock()
 	return state, err
 }

@@ -64,8 +64,14 @@ type Store struct {
 	suspect bool
 	// stuck: bbolt panicked, so its locks may be held for ever.
 	stuck bool
-	// loaded: the owner was given state that later batches build on.
-	loaded bool
+	// closed: nothing is written any more.
+	closed bool
+	// stateful: the owner was given state, or has committed some, that later batches
+	// build on.
+	stateful bool
+	// replaced is that another file is in its place, for the next batch to be told;
+	// nil for none.
+	replaced *ReplacedError
 
 	// copying lets one snapshot at a time be made.
 	copying sync.Mutex
@@ -134,6 +140,7 @@ func makeDir(dir string) (notes []string, err error) {
 func (s *Store) Close() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	s.closed = true
 	return errors.Join(s.release(), s.lock.Close())
 }
 

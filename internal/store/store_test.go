@@ -207,3 +207,20 @@ func TestSecondProcessIsRefused(t *testing.T) {
 		t.Errorf("the folder is still locked: %s", out)
 	}
 }
+
+// If this fails, a commit that was late, of a disk that hung while the controller was
+// stopped, opens the folder again, and the next start finds it in use.
+func TestCommitAfterTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	s, _ := open(t, dir, Options{})
+	commit(t, s, state("1"))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Commit(state("2")); !errors.Is(err, ErrClosed) {
+		t.Errorf("a commit after the end: %v", err)
+	}
+	if out, err := childCommand("open", dir).Output(); err != nil {
+		t.Errorf("the folder is locked: %s", out)
+	}
+}

@@ -21,7 +21,7 @@ const (
 	maxPending = 10_000 // events
 )
 
-// ErrClosed is what a closed Writer gives.
+// ErrClosed is what a closed Writer gives, and a closed Store.
 var ErrClosed = errors.New("the store is closed")
 
 // Status tells how a Writer fares.
@@ -29,7 +29,8 @@ type Status struct {
 	// Err is why nothing is stored at present; nil says that it is again. It
 	// may be a [ReplacedError].
 	Err error
-	// Lost counts the events that are gone for good because too many waited.
+	// Lost counts the events that are gone for good because too many waited since
+	// commits began to fail.
 	Lost int
 }
 
@@ -264,12 +265,18 @@ func (w *Writer) tell(err error) {
 	}
 	w.mu.Lock()
 	lost := w.lost
-	w.mu.Unlock()
-	if text == w.said && lost == w.saidLost {
-		return
+	if err == nil {
+		w.lost = 0
 	}
+	w.mu.Unlock()
+	news := text != w.said || lost != w.saidLost
 	w.said, w.saidLost = text, lost
-	w.notify(Status{Err: err, Lost: lost})
+	if err == nil {
+		w.saidLost = 0
+	}
+	if news {
+		w.notify(Status{Err: err, Lost: lost})
+	}
 }
 
 // pause waits before the next attempt, unless somebody waits for it; false says

@@ -211,6 +211,18 @@ func TestPendingEventsAreBounded(t *testing.T) {
 		if last := d.notices[len(d.notices)-1]; last != "1h0m0s: <nil>, 5 lost" {
 			t.Errorf("the last notice is %q of %d", last, len(d.notices))
 		}
+		// What another failure has cost is told without it.
+		d.set(errors.New("disk full"), 0)
+		w.Queue(state("1"))
+		time.Sleep(time.Minute)
+		d.set(nil, 0)
+		if err := w.Flush(t.Context()); err != nil {
+			t.Error(err)
+		}
+		want := []string{"1h0m0s: disk full, 0 lost", "1h1m0s: <nil>, 0 lost"}
+		if diff := cmp.Diff(want, d.notices[len(d.notices)-2:]); diff != "" {
+			t.Error(diff)
+		}
 	})
 }
 

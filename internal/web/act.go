@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/config"
@@ -140,9 +141,10 @@ func (h *Handler) order(v *visit, in url.Values) (*order, error) {
 	return o, nil
 }
 
-// local gives a path of ours to go back to: nothing that leads elsewhere.
+// local gives a path of ours to go back to: nothing that leads elsewhere. Browsers leave
+// out tabs and the ends of lines, and take \ for /.
 func local(path string) string {
-	if strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.Contains(path, "\\") {
+	if strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.ContainsFunc(path, func(r rune) bool { return r == '\\' || unicode.IsControl(r) }) {
 		return path
 	}
 	return "/"

@@ -152,6 +152,8 @@ func (h *Handler) card(v *visit, about *beside, s *sites.SiteView) card {
 		switch {
 		case p.Serves == "empty" || p.Serves == "last_resort":
 			p.Tone, c.Trouble = Gone, max(c.Trouble, 4)
+		case p.Held:
+			p.Tone, c.Trouble = Held, max(c.Trouble, 4)
 		case p.Paused != nil || p.Braked:
 			p.Tone, c.Trouble = Held, max(c.Trouble, 1)
 		case strings.HasPrefix(p.Serves, "emergency:"):

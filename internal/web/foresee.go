@@ -53,6 +53,9 @@ func after(s *sites.SiteView, p *sites.PoolView, c *sites.Command) (list []strin
 		if len(now) > 0 {
 			return now, true
 		}
+		if p.Name != sites.DefaultPool {
+			return nil, false // which nodes it has is not known here
+		}
 		for i := range s.Nodes { // the first other one that answers steps in
 			if n := &s.Nodes[i]; !leaves(n) && n.Answers && n.Ordered == nil {
 				return addresses(n.Addresses), true

@@ -76,7 +76,7 @@ func TestRolesOfPages(t *testing.T) {
 // runs as a formula in a spreadsheet.
 func TestNothingLeadsElsewhere(t *testing.T) {
 	h := pagesOf(t, hostile(1))
-	for _, to := range []string{"//evil.example", "https://evil.example", `/\evil.example`, "evil", ""} {
+	for _, to := range []string{"//evil.example", "https://evil.example", `/\evil.example`, "/\t/evil.example", "/\n/evil.example", "/\x01", "evil", ""} {
 		if w := ask(h, auth.Nobody, "POST", "/login", url.Values{"to": {to}}.Encode()); w.Header().Get("Location") != "/" {
 			t.Errorf("%q leads to %q", to, w.Header().Get("Location"))
 		}

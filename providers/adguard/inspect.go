@@ -2,7 +2,6 @@ package adguard
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -121,7 +120,7 @@ func (p *Provider) ttl(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	if info.TTL == nil {
-		return 0, errors.New("dns_info: the answer has no " + ttlKey)
+		return 0, permanent("dns_info: the answer has no %s", ttlKey)
 	}
 	return time.Duration(*info.TTL) * time.Second, nil
 }

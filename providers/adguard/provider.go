@@ -95,7 +95,12 @@ func (p *Provider) rows(ctx context.Context) ([]row, error) {
 // it to be is an error of class [providers.Changed].
 func (p *Provider) Apply(ctx context.Context, c providers.Change) error {
 	if err := p.settle(ctx); err != nil {
-		return err
+		if class, _ := providers.ClassOf(err); class != providers.Permanent && class != providers.Declined {
+			return err
+		}
+		// A server that will not have its TTL set may take records all the same:
+		// [Provider.Settle] says why it will not.
+		p.settled = true
 	}
 	rows, err := p.rows(ctx)
 	if err != nil {
@@ -217,8 +222,9 @@ func (p *Provider) write(ctx context.Context, method, path string, body any) err
 	return nil
 }
 
-// settle sets the server's TTL, where that is wanted, once in a session. It is
-// the one setting that is ever changed.
+// settle sets the server's TTL, where that is wanted, once in a session; where it
+// cannot be set, [Provider.Settle] alone tries again. It is the one setting that is ever
+// changed.
 func (p *Provider) settle(ctx context.Context) error {
 	if !p.cfg.ManageTTL || p.cfg.TTL <= 0 || p.settled {
 		return nil

@@ -2,6 +2,7 @@ package rfc2136
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -61,6 +62,10 @@ func (p *Provider) List(ctx context.Context, names []string) (providers.Listing,
 	if ctx.Err() != nil {
 		return providers.Listing{}, context.Cause(ctx)
 	}
+	p.hidden = make(map[string]string, len(out.Shadows))
+	for _, s := range out.Shadows {
+		p.hidden[s.Name] = s.Text
+	}
 	return out, nil
 }
 
@@ -71,6 +76,15 @@ func (p *Provider) holds(name string) bool {
 
 // listName gives what the zone has of one name.
 func (p *Provider) listName(ctx context.Context, name string, wild *wildcards) (providers.Listing, error) {
+	out, err := p.lookAt(ctx, name, wild)
+	if errors.Is(err, errCut) {
+		text := fmt.Sprintf("%s is delegated to other servers by the zone %s: remove the delegation, or publish the name there", name, p.cfg.Zone)
+		return providers.Listing{Shadows: []providers.Shadow{{Name: name, Text: text}}}, nil
+	}
+	return out, err
+}
+
+func (p *Provider) lookAt(ctx context.Context, name string, wild *wildcards) (providers.Listing, error) {
 	var (
 		out  providers.Listing
 		ours map[netip.Addr]bool
@@ -89,6 +103,15 @@ func (p *Provider) listName(ctx context.Context, name string, wild *wildcards) (
 			return out, err
 		}
 		entries, shadow := p.entries(key, in.Answer, ours)
+		if shadow != "" && !slices.ContainsFunc(in.Answer, isDNAME) {
+			made, err := p.made(ctx, name, dns.TypeCNAME)
+			if err != nil {
+				return out, err
+			}
+			if made {
+				continue // it is a wildcard's alias, which a record of the name ends
+			}
+		}
 		if shadow != "" {
 			out.Shadows = append(out.Shadows, providers.Shadow{Name: name, Text: shadow})
 			return out, nil // the other family is behind it too
@@ -96,7 +119,7 @@ func (p *Provider) listName(ctx context.Context, name string, wild *wildcards) (
 		if len(entries) > 0 && !entries[0].Marked {
 			made, err := wild.may(ctx, key)
 			if err == nil && made {
-				made, err = p.made(ctx, key)
+				made, err = p.made(ctx, name, rrtype(family))
 			}
 			if err != nil {
 				return out, err
@@ -135,6 +158,8 @@ func (p *Provider) entries(key providers.Key, answer []dns.RR, ours map[netip.Ad
 	}
 	return list, ""
 }
+
+func isDNAME(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeDNAME }
 
 func text(r providers.Record) string {
 	return fmt.Sprintf("%s. %d IN %s %s", r.Name, int(r.TTL/time.Second), r.Key().Type(), r.Addr)
@@ -190,9 +215,9 @@ func (w *wildcards) may(ctx context.Context, key providers.Key) (bool, error) {
 // made says whether an RRset that is answered is not in the zone itself: the
 // condition of an update looks at what is there and not at wildcards (RFC 2136
 // section 3.2). Nothing is changed.
-func (p *Provider) made(ctx context.Context, key providers.Key) (bool, error) {
+func (p *Provider) made(ctx context.Context, name string, of uint16) (bool, error) {
 	m := new(dns.Msg).SetUpdate(p.zone)
-	m.RRsetUsed([]dns.RR{&dns.ANY{Hdr: dns.RR_Header{Name: dns.Fqdn(key.Name), Rrtype: rrtype(key.Family)}}})
+	m.RRsetUsed([]dns.RR{&dns.ANY{Hdr: dns.RR_Header{Name: dns.Fqdn(name), Rrtype: of}}})
 	err := p.update(ctx, m)
 	if class, _ := providers.ClassOf(err); class == providers.Changed {
 		return true, nil
@@ -212,12 +237,21 @@ func (p *Provider) query(ctx context.Context, name string, qtype uint16) (*dns.M
 	switch {
 	case in.Rcode != dns.RcodeSuccess && in.Rcode != dns.RcodeNameError:
 		return nil, p.refused(in)
-	case !in.Authoritative && slices.ContainsFunc(in.Ns, func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeNS }):
-		return nil, &providers.Error{Class: providers.Permanent, Err: fmt.Errorf("%s is delegated to other servers by the zone %s on %s", strings.TrimSuffix(name, "."), p.cfg.Zone, p.cfg.Server)}
+	case !in.Authoritative && len(in.Answer) == 0 && slices.ContainsFunc(in.Ns, func(rr dns.RR) bool { return p.below(rr, name) }):
+		return nil, errCut
 	case !in.Authoritative:
 		return nil, &providers.Error{Class: providers.Permanent, Err: fmt.Errorf("the server %s does not answer for the zone %s with authority: the target must be its primary, not a resolver", p.cfg.Server, p.cfg.Zone)}
 	}
 	return in, nil
+}
+
+// errCut: a name has been delegated to other servers.
+var errCut = errors.New("the name is delegated")
+
+// below says whether a record delegates a name from the zone.
+func (p *Provider) below(rr dns.RR, name string) bool {
+	owner := dns.CanonicalName(rr.Header().Name)
+	return rr.Header().Rrtype == dns.TypeNS && owner != p.zone && dns.IsSubDomain(p.zone, owner) && dns.IsSubDomain(owner, name)
 }
 
 // ask sends a question over UDP, and over TCP where that does not do.

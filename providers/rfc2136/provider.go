@@ -35,7 +35,11 @@ type Provider struct {
 	// zone and key are fully qualified, algorithm is as the wire has it.
 	zone, key, algorithm string
 	marks                marks
-	now                  func() time.Time
+	// hidden says of names that were listed last why the zone cannot hold addresses
+	// of them: an update of an alias is passed over without a word (RFC 2136 section
+	// 3.4.2.2).
+	hidden map[string]string
+	now    func() time.Time
 }
 
 // New gives the provider of a zone.

@@ -28,6 +28,7 @@ app 77 A 10.9.9.9
 hand A 10.9.9.8
 alias CNAME hand
 *.any A 10.9.9.7
+*.star CNAME hand
 moved DNAME elsewhere.lan.
 cut NS ns.cut
 ns.cut A 10.9.9.6

@@ -21,6 +21,9 @@ func (p *Provider) Apply(ctx context.Context, c providers.Change) error {
 	if !p.holds(c.Name) {
 		return &providers.Error{Class: providers.Permanent, Err: fmt.Errorf("change %s: the name lies outside the zone %s", c.Key, p.cfg.Zone)}
 	}
+	if why := p.hidden[c.Name]; why != "" {
+		return &providers.Error{Class: providers.Permanent, Err: fmt.Errorf("change %s: %s", c.Key, why)}
+	}
 	m := new(dns.Msg).SetUpdate(p.zone)
 	if len(c.Before) == 0 {
 		m.RRsetNotUsed([]dns.RR{&dns.ANY{Hdr: dns.RR_Header{Name: dns.Fqdn(c.Name), Rrtype: rrtype(c.Family)}}})

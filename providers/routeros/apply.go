@@ -140,12 +140,12 @@ func (p *Provider) apply(ctx context.Context, c providers.Change, rows map[strin
 	return nil
 }
 
-// swap changes a row in place. One that stands there in a form that does not fit
-// is made anew before it goes.
+// swap changes a row in place. One that would have to become an expression, or is one, is
+// made anew before it goes.
 func (p *Provider) swap(ctx context.Context, from row, to providers.Record) error {
 	words := []string{table + "/set", "=.id=" + from.id, "=address=" + to.Addr.String(), "=ttl=" + formatTTL(to.TTL), "=disabled=no"}
 	form := p.form(to.Name)
-	if form.regexp != from.regexp || form.below != from.below {
+	if form.regexp != from.regexp {
 		if err := p.add(ctx, to, from.comment); err != nil {
 			return err
 		}
@@ -153,6 +153,12 @@ func (p *Provider) swap(ctx context.Context, from row, to providers.Record) erro
 	}
 	if from.regexp == "" && from.name != form.name {
 		words = append(words, "=name="+form.name)
+	}
+	switch {
+	case form.below && !from.below:
+		words = append(words, "=match-subdomain=yes")
+	case from.below && !form.below && form.regexp == "":
+		words = append(words, "=match-subdomain=no")
 	}
 	return p.write(ctx, words...)
 }

@@ -15,7 +15,9 @@ import (
 type listing struct {
 	rows  map[string]row // by ID
 	asRow map[string]bool
-	onlyA []string // names of ours that have A records and no other
+	// expressed are wildcards that stand there as expressions of ours.
+	expressed map[string]bool
+	onlyA     []string // names of ours that have A records and no other
 }
 
 // fullPrint is what was learnt when the whole table was read.
@@ -125,9 +127,14 @@ func (p *Provider) judge(asked map[string]bool, rows []row) providers.Listing {
 	if p.session != nil {
 		v = p.session.version
 	}
-	p.last = listing{rows: make(map[string]row, len(rows)), asRow: map[string]bool{}}
+	p.last = listing{rows: make(map[string]row, len(rows)), asRow: map[string]bool{}, expressed: map[string]bool{}}
 	for w, s := range p.full.around {
 		p.last.asRow[w] = s.asRow(v)
+	}
+	for _, r := range rows {
+		if marked(r.comment, p.mark) {
+			p.last.expressed[wildcardOf(r.regexp)] = true
+		}
 	}
 	var out providers.Listing
 	shadows := newShadows(asked)
@@ -179,6 +186,9 @@ func (p *Provider) namesOf(r row, asked map[string]bool) []listed {
 		return []listed{{name: w, misplaced: ours && p.last.asRow[w]}}
 	case r.below:
 		w := "*." + name
+		if ours && p.widened(name, asked) {
+			return []listed{{name: name, misplaced: true}}
+		}
 		var out []listed
 		if ours || asked[w] {
 			out = append(out, listed{name: w, misplaced: ours && !p.last.asRow[w]})
@@ -195,6 +205,13 @@ func (p *Provider) namesOf(r row, asked map[string]bool) []listed {
 	default:
 		return nil
 	}
+}
+
+// widened says whether a row of ours that stands for all names below its own, too, is one
+// of that name alone, which somebody has widened.
+func (p *Provider) widened(name string, asked map[string]bool) bool {
+	w := "*." + name
+	return asked[name] && !p.last.asRow[w] && (!asked[w] || p.last.expressed[w])
 }
 
 // onlyA gives the names that have an A record in force and no AAAA record.

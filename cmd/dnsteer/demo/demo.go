@@ -138,7 +138,7 @@ func (d *demo) open() (err error) {
 		return err
 	}
 	d.web = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), httpPort)
-	if d.opt.DNS.Port() == 0 || taken(d.web) {
+	if d.opt.DNS.Port() == 0 || d.web == d.opt.DNS || taken(d.web) {
 		d.web = netip.AddrPortFrom(d.web.Addr(), freePort("tcp"))
 	}
 	if taken(d.opt.DNS) {

@@ -12,10 +12,10 @@ import (
 	"fmt"
 	"net"
 	"net/mail"
-	"net/textproto"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
@@ -63,13 +63,19 @@ type Options struct {
 }
 
 // Mailer sends mail.
-type Mailer struct{ opt Options }
+type Mailer struct {
+	opt Options
+
+	mu sync.Mutex
+	// putOff are the receivers that the server does not take for now, and since when.
+	putOff map[string]time.Time
+}
 
 // stepTimeout bounds what the library waits for by itself.
 const stepTimeout = 45 * time.Second
 
 // New makes a mailer.
-func New(opt Options) *Mailer { return &Mailer{opt} }
+func New(opt Options) *Mailer { return &Mailer{opt: opt, putOff: make(map[string]time.Time)} }
 
 // mechanisms by the words of the configuration.
 func mechanism(word string, encrypted bool) gomail.SMTPAuthType {
@@ -200,63 +206,6 @@ func (s *Mailer) client(ctx context.Context, dial gomail.DialContextFunc, log al
 		return nil, fmt.Errorf("mail server %s: %s", s.opt.Host, s.hide(err.Error()))
 	}
 	return c, nil
-}
-
-// deliver hands a message over. Receivers that are refused for good keep the
-// others from nothing.
-func (s *Mailer) deliver(c *smtp.Client, text []byte, log alert.Dialogue) error {
-	if err := c.Mail("<" + s.opt.From.Address + ">"); err != nil {
-		return fmt.Errorf("the sender %s: %w", s.opt.From.Address, err)
-	}
-	var refusals []error
-	for _, to := range s.opt.To {
-		err := c.Rcpt("<" + to.Address + ">")
-		if err == nil {
-			continue
-		}
-		err = fmt.Errorf("the receiver %s: %w", to.Address, err)
-		if !permanent(err) {
-			return err // greylisted, or full: all of them later
-		}
-		refusals = append(refusals, err)
-	}
-	if len(refusals) == len(s.opt.To) {
-		return errors.Join(refusals...)
-	}
-	w, err := c.Data()
-	if err != nil {
-		return refusal(fmt.Errorf("hand the message over: %w", err))
-	}
-	if _, err := w.Write(text); err != nil {
-		return fmt.Errorf("hand the message over: %w", err)
-	}
-	if err := w.Close(); err != nil {
-		return refusal(fmt.Errorf("hand the message over: %w", err))
-	}
-	log.Say("* the server has taken it")
-	if refusals != nil {
-		return &alert.Partial{Err: fmt.Errorf("mail server %s: %s", s.opt.Host, s.hide(errors.Join(refusals...).Error()))}
-	}
-	return nil
-}
-
-func partial(err error) bool {
-	_, ok := errors.AsType[*alert.Partial](err)
-	return ok
-}
-
-// refusal marks an error of the content: other messages may fare better.
-func refusal(err error) error {
-	if permanent(err) {
-		return &alert.RefusedError{Err: err, Message: true}
-	}
-	return err
-}
-
-// permanent says whether the server has answered that it will never be.
-func permanent(err error) bool {
-	e, ok := errors.AsType[*textproto.Error](err)
-	return ok && e.Code >= 500
 }
 
 // explain makes an error for people.

@@ -45,6 +45,14 @@ type world struct {
 	lose   bool // what is stored is lost, as by a kill
 }
 
+// raised enters an event of the engine. The pager is not configured here, which the
+// engine would tell as an end: the rows say how it fares.
+func (w *world) raised(e sites.Event) {
+	if e.Part != "pager" {
+		w.raise(e)
+	}
+}
+
 func (w *world) raise(e sites.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -215,7 +223,7 @@ func (p *play) start() (stop func()) {
 	stored, last := maps.Clone(w.values), uint64(len(w.events))
 	w.mu.Unlock()
 	p.engine = alert.New(p.cfg, alert.World{
-		Follow: w.follow, Explain: func(context.Context, string) []string { return []string{"It is as it is."} }, Raise: w.raise,
+		Follow: w.follow, Explain: func(context.Context, string) []string { return []string{"It is as it is."} }, Raise: w.raised,
 		Keep: w.keep, KeepNow: func(_ context.Context, values map[string][]byte) error { w.keep(values); return nil },
 		Exists: func(string, string) bool { return true }, Healthy: func(context.Context) error { return nil },
 		Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),

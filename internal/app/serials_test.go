@@ -1,0 +1,69 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// zones is a configuration of nothing but zones, each with so many records.
+func zones(count map[string]int) string {
+	var b strings.Builder
+	b.WriteString("instance: test\nstate: {path: state}\n")
+	if len(count) > 0 {
+		b.WriteString("dns:\n  listen: [\"127.0.0.1:0\"]\n  zones:\n")
+	}
+	for _, name := range []string{"one.lan", "two.lan"} {
+		n, ok := count[name]
+		if !ok {
+			continue
+		}
+		fmt.Fprintf(&b, "    - name: %s\n      ns: [ns1.%s]\n      hostmaster: admin@%s\n      records:\n      - ns1 300 IN A 127.0.0.1\n", name, name, name)
+		for i := range n {
+			fmt.Fprintf(&b, "      - h%d 300 IN A 127.0.0.2\n", i)
+		}
+	}
+	return b.String()
+}
+
+// If this fails, a zone's serial falls, and its secondaries serve what it was before for
+// as long as it takes to count up again.
+func TestSerialsNeverFall(t *testing.T) {
+	w := newWorld(t, "berlin")
+	w.opt.watchEvery = 0
+	w.write(zones(map[string]int{"one.lan": 0, "two.lan": 0}))
+	r := w.start()
+	last := map[string]uint32{}
+	steps := []struct {
+		name    string
+		count   map[string]int
+		restart bool
+	}{
+		{"a record more", map[string]int{"one.lan": 1, "two.lan": 1}, false},
+		{"and one", map[string]int{"one.lan": 2, "two.lan": 2}, false},
+		{"a restart", map[string]int{"one.lan": 3, "two.lan": 3}, true},
+		{"another one", map[string]int{"one.lan": 4, "two.lan": 4}, false},
+		{"a zone leaves", map[string]int{"two.lan": 5}, false},
+		{"the server leaves", nil, false},
+		{"both are back", map[string]int{"one.lan": 5, "two.lan": 6}, false},
+		{"a zone leaves again", map[string]int{"one.lan": 6}, false},
+		{"it is back at a start", map[string]int{"one.lan": 7, "two.lan": 7}, true},
+	}
+	for _, tt := range steps {
+		w.write(zones(tt.count))
+		if tt.restart {
+			if err := r.stopped(); err != nil {
+				t.Fatal(err)
+			}
+			r = w.start()
+		} else if _, err := r.Reload(t.Context()); err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		for zone, serial := range r.names.serials() {
+			if serial <= last[zone] {
+				t.Errorf("%s: %s has the serial %d after %d", tt.name, zone, serial, last[zone])
+			}
+			last[zone] = serial
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package adguard
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dnsteer/dnsteer/internal/adguardsim"
+	"github.com/dnsteer/dnsteer/providers"
+)
+
+// A server that will not have its TTL set, or does not say it, would leave clients at a
+// node that is gone.
+func TestTTLThatCannotBeSet(t *testing.T) {
+	for _, path := range []string{"/control/dns_info", "/control/dns_config"} {
+		s := start(t, adguardsim.Options{})
+		to, err := url.Parse(s.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		proxy := httputil.NewSingleHostReverseProxy(to)
+		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == path {
+				http.Error(w, "no", http.StatusBadRequest)
+				return
+			}
+			proxy.ServeHTTP(w, r)
+		}))
+		t.Cleanup(front.Close)
+		p := dial(t, Config{URL: front.URL, TTL: 5 * time.Second, ManageTTL: true})
+		if err := p.Apply(t.Context(), providers.Change{Key: one.Key(), Add: []providers.Record{one}}); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		if d := cmp.Diff([]adguardsim.Rewrite{on("app.lan", "192.0.2.10")}, s.Rewrites()); d != "" {
+			t.Errorf("%s: rewrites (-want +got):\n%s", path, d)
+		}
+		if err := p.Settle(t.Context()); class(err) != "permanent 0s" {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
