@@ -80,11 +80,8 @@ func (c *Circuit) Retry() {
 	}
 }
 
-// Do makes a call that is none of a [Provider]'s, if it may be made.
-func (c *Circuit) Do(ctx context.Context, call func() error) error { return c.do(ctx, call) }
-
-// do makes a call if it may be made.
-func (c *Circuit) do(ctx context.Context, call func() error) error {
+// Do makes a call if it may be made. Those of a [Provider] are made by it already.
+func (c *Circuit) Do(ctx context.Context, call func() error) error {
 	c.mu.Lock()
 	good := c.good
 	c.mu.Unlock()
@@ -152,7 +149,7 @@ type guarded struct {
 }
 
 func (g guarded) List(ctx context.Context, names []string) (l Listing, err error) {
-	err = g.c.do(ctx, func() (err error) {
+	err = g.c.Do(ctx, func() (err error) {
 		l, err = g.p.List(ctx, names)
 		return err
 	})
@@ -160,11 +157,11 @@ func (g guarded) List(ctx context.Context, names []string) (l Listing, err error
 }
 
 func (g guarded) Apply(ctx context.Context, ch Change) error {
-	return g.c.do(ctx, func() error { return g.p.Apply(ctx, ch) })
+	return g.c.Do(ctx, func() error { return g.p.Apply(ctx, ch) })
 }
 
 func (g guarded) Inspect(ctx context.Context) (in Inspection, err error) {
-	err = g.c.do(ctx, func() (err error) {
+	err = g.c.Do(ctx, func() (err error) {
 		in, err = g.p.Inspect(ctx)
 		return err
 	})
@@ -179,5 +176,5 @@ type guardedSettler struct {
 }
 
 func (g guardedSettler) Settle(ctx context.Context) error {
-	return g.c.do(ctx, func() error { return g.s.Settle(ctx) })
+	return g.c.Do(ctx, func() error { return g.s.Settle(ctx) })
 }
