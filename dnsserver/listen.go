@@ -140,12 +140,12 @@ func (s *Server) plan(open []*listener, want []netip.AddrPort) (next, added []*l
 func overlap(open []*listener, want []netip.AddrPort) error {
 	for i, a := range want {
 		for _, b := range want[:i] {
-			if overlaps(a, b) {
+			if Overlap(a, b) {
 				return fmt.Errorf("listen on %s: %s in dns.listen covers it: remove one of them", a, b)
 			}
 		}
 		for _, l := range open {
-			if l.want != a && overlaps(a, l.addr) {
+			if l.want != a && Overlap(a, l.addr) {
 				return fmt.Errorf("listen on %s: this server listens on %s: restart it to change from one to the other", a, l.addr)
 			}
 		}
@@ -153,9 +153,9 @@ func overlap(open []*listener, want []netip.AddrPort) error {
 	return nil
 }
 
-// overlaps says whether two addresses are the same or one is the other's
-// wildcard. Ports of 0 take free ones.
-func overlaps(a, b netip.AddrPort) bool {
+// Overlap says whether two addresses cannot be listened on beside each other: they are
+// the same, or one is the other's wildcard. Ports of 0 take free ones.
+func Overlap(a, b netip.AddrPort) bool {
 	if a.Port() != b.Port() || a.Port() == 0 || a.Addr().Is4() != b.Addr().Is4() {
 		return false
 	}

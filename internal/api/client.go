@@ -188,7 +188,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, hea
 	}
 	defer res.Body.Close()
 	p := &Problem{Title: http.StatusText(res.StatusCode), Status: res.StatusCode}
-	said, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
+	said, err := io.ReadAll(io.LimitReader(res.Body, MaxBody))
 	if err == nil {
 		err = json.Unmarshal(said, p)
 	}

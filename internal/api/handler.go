@@ -34,8 +34,8 @@ type Deps struct {
 	Heartbeats Heartbeats
 }
 
-// maxBody of a request.
-const maxBody = 1 << 20
+// MaxBody is how many octets the body of a request may have.
+const MaxBody = 1 << 20
 
 // Handler serves the API. What it answers with is JSON, problems included
 // ([Problem]); it contains the panics of what it calls.
@@ -158,7 +158,7 @@ func (h *Handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}()
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
 	if next, pattern := h.mux.Handler(r); pattern == "" {
 		h.unknown(w, r, next)
 		return

@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write golden files anew")
 // Programs and people could not tell from an answer what went wrong, and what
 // to do about it.
 func TestAnswers(t *testing.T) {
-	long := strings.Repeat("x", maxBody)
+	long := strings.Repeat("x", MaxBody)
 	tests := []struct{ request, body string }{
 		{"GET /api/v1/explain?what=berlin", ""},
 		{"GET /api/v1/explain?what=atlantis", ""},

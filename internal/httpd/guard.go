@@ -85,7 +85,7 @@ func (g *guard) wrap(next http.Handler) http.Handler {
 		s := g.state.Load()
 		c := g.caller(s, r)
 		headers(w.Header())
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, api.MaxBody)
 		if !s.known(r.Host) && !unnamed(r) {
 			refuse(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("this server is not known as %q: ask for it by its address, or name it in http.hosts", clip(r.Host)))
 			return

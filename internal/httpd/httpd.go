@@ -20,6 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dnsteer/dnsteer/dnsserver"
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/auth"
 	"github.com/dnsteer/dnsteer/internal/config"
@@ -32,7 +33,6 @@ const (
 	answerTime     = time.Minute
 	idleTime       = time.Minute
 	maxHeader      = 16 << 10
-	maxBody        = 1 << 20
 	// maxConns bounds the connections of one address, maxPerSource those of one
 	// client.
 	maxConns     = 256
@@ -126,7 +126,7 @@ func (s *Server) has(addr netip.AddrPort) (bool, error) {
 		return true, nil
 	}
 	for own := range s.open {
-		if own.Port() == addr.Port() && addr.Port() != 0 && own.Addr().Is4() == addr.Addr().Is4() && (own.Addr().IsUnspecified() || addr.Addr().IsUnspecified()) {
+		if dnsserver.Overlap(own, addr) {
 			return false, fmt.Errorf("http.listen: %s: this server listens on %s: restart it to change from one to the other", addr, own)
 		}
 	}
