@@ -97,7 +97,7 @@ func (c *commands) withoutController(now time.Time, asked error) []support.Part 
 	for _, w := range cfg.Warnings {
 		fmt.Fprintf(&check, "warning: %s\n", w.String())
 	}
-	fmt.Fprintf(&check, "%s: %s\n\n%s", c.config, cfg.Summary(), cfg.WorstCases())
+	check.WriteString(checkText(c.config, cfg))
 	parts = append(parts, said("check.txt", check.String()))
 	list, err := cfg.Shown()
 	if err != nil {

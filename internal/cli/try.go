@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"time"
 
@@ -45,7 +46,7 @@ changed. The exit code is 1 if something would not work.`,
 				}
 				return c.print(checkedOf(path, cfg), nil)
 			}
-			if _, err := fmt.Fprintf(c.Out, "%s: %s\n\n%s", path, cfg.Summary(), cfg.WorstCases()); err != nil || !dial {
+			if _, err := io.WriteString(c.Out, checkText(path, cfg)); err != nil || !dial {
 				return err
 			}
 			fmt.Fprintln(c.Out)
@@ -54,6 +55,11 @@ changed. The exit code is 1 if something would not work.`,
 	}
 	cmd.Flags().BoolVar(&dial, "online", false, "also ask nodes, resolvers and targets, and change nothing")
 	return cmd
+}
+
+// checkText is what check says of a configuration that is valid, for people.
+func checkText(path string, cfg *config.Config) string {
+	return fmt.Sprintf("%s: %s\n\n%s", path, cfg.Summary(), cfg.WorstCases())
 }
 
 // checked is what check says of a configuration that is valid, for programs.

@@ -11,9 +11,9 @@ import (
 	"github.com/dnsteer/dnsteer/internal/online"
 )
 
-// Rewrites that are nobody's would be changed by a look, or names that have no
-// failover at an AdGuard Home would look well.
-func TestAdGuard(t *testing.T) {
+// adguardWith starts an AdGuard Home that has rewrites, by their names.
+func adguardWith(t *testing.T, rewrites map[string]string) *adguardsim.Server {
+	t.Helper()
 	s, err := adguardsim.Start(adguardsim.Options{Username: "dnsteer", Password: "secret"})
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestAdGuard(t *testing.T) {
 		}
 	})
 	err = s.Edit(func(list []adguardsim.Rewrite) []adguardsim.Rewrite {
-		for name, answer := range map[string]string{"app.example.lan": "127.0.0.1", "tv.example.lan": "10.9.9.9", "nas.example.lan": "10.9.9.8"} {
+		for name, answer := range rewrites {
 			list = append(list, adguardsim.Rewrite{Domain: name, Answer: answer, Enabled: true})
 		}
 		return list
@@ -32,6 +32,13 @@ func TestAdGuard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// Rewrites that are nobody's would be changed by a look, or names that have no
+// failover at an AdGuard Home would look well.
+func TestAdGuard(t *testing.T) {
+	s := adguardWith(t, map[string]string{"app.example.lan": "127.0.0.1", "tv.example.lan": "10.9.9.9", "nas.example.lan": "10.9.9.8"})
 	before := fmt.Sprint(s.Rewrites())
 	cfg, err := config.Parse("x.yaml", fmt.Appendf(nil, `
 sites: [{name: hamburg, witnesses: none, targets: guard, nodes: [{name: a, addresses: [127.0.0.1]}]}]
@@ -60,21 +67,7 @@ targets: [{name: guard, type: adguard, servers: %q, username: dnsteer, password:
 // While the emergency site of an emergency site stands in, its record would be called
 // somebody else's, and the target one that does not work.
 func TestEmergencySitesStandInForEachOther(t *testing.T) {
-	s, err := adguardsim.Start(adguardsim.Options{Username: "dnsteer", Password: "secret"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	err = s.Edit(func(list []adguardsim.Rewrite) []adguardsim.Rewrite {
-		return append(list, adguardsim.Rewrite{Domain: "app.example.lan", Answer: "127.0.0.3", Enabled: true})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := adguardWith(t, map[string]string{"app.example.lan": "127.0.0.3"})
 	cfg, err := config.Parse("x.yaml", fmt.Appendf(nil, `
 sites:
   - {name: hamburg, witnesses: none, targets: guard, emergency_site: munich, nodes: [{name: a, addresses: [127.0.0.1]}]}
@@ -96,15 +89,7 @@ targets:
 // A look at a configuration with a wrong password would have the server lock out
 // everybody at this address.
 func TestAdGuardThatRefusesTheLogin(t *testing.T) {
-	s, err := adguardsim.Start(adguardsim.Options{Username: "dnsteer", Password: "secret"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := adguardWith(t, nil)
 	cfg, err := config.Parse("x.yaml", fmt.Appendf(nil, `
 sites: [{name: hamburg, witnesses: none, targets: guard, nodes: [{name: a, addresses: [127.0.0.1]}]}]
 services: [{hosts: [app.example.lan]}]
