@@ -61,7 +61,7 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 	})
 	if len(found) == 0 {
 		m.foreignHand(now, nil, false)
-		m.solved(slotDrift, sites.DriftRepaired, m.title()+" holds what was put there again.")
+		m.solved(slotDrift, m.title()+" holds what was put there again.")
 		return
 	}
 	dry := m.settings().DryRun
@@ -99,7 +99,7 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 	if !m.isOpen(slotDrift) {
 		m.problem(slotDrift, sites.Warning, text, true)
 	}
-	m.solved(slotDrift, sites.DriftRepaired, fmt.Sprintf("%s was put right: %s.", m.title(), listed(lines)))
+	m.solved(slotDrift, fmt.Sprintf("%s was put right: %s.", m.title(), listed(lines)))
 }
 
 // standing says why drift is left alone.
@@ -137,7 +137,7 @@ func (m *member) conflicts(p *providers.Plan) {
 	}
 	m.save(func(k *kept) { k.Conflicts = names })
 	if len(lines) == 0 {
-		m.solved(slotConflict, sites.DriftRepaired, "Nobody else's records stand in the way on "+m.title()+" any more.")
+		m.solved(slotConflict, "Nobody else's records stand in the way on "+m.title()+" any more.")
 		return
 	}
 	m.problem(slotConflict, sites.Warning, m.title()+": "+sentences(lines), true)

@@ -160,7 +160,7 @@ func (e *eye) run(ctx context.Context, servers []netip.AddrPort, sets []set) {
 	var last string
 	for turn := 0; ; turn++ {
 		if sets = e.wanted(sets); len(sets) == 0 {
-			e.m.solved(slotVisible, sites.PublishVisible, fmt.Sprintf("What was pushed to %s and could not be seen is not wanted there any more.", e.m.title()))
+			e.m.solved(slotVisible, fmt.Sprintf("What was pushed to %s and could not be seen is not wanted there any more.", e.m.title()))
 			return
 		}
 		s := sets[0]
@@ -210,7 +210,7 @@ func (e *eye) finished(took time.Duration) {
 	e.mu.Unlock()
 	e.m.p.deps.Meter.Visible(e.m.name, e.m.server.Name, took)
 	e.m.p.deps.Log.Debug("what was pushed can be seen", "target", e.m.title(), "after", took)
-	e.m.solved(slotVisible, sites.PublishVisible, fmt.Sprintf("What was pushed to %s can be seen now.", e.m.title()))
+	e.m.solved(slotVisible, fmt.Sprintf("What was pushed to %s can be seen now.", e.m.title()))
 }
 
 // ask asks once, and says what came where it was something else.

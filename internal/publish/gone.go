@@ -13,7 +13,7 @@ import (
 // would ever end it, and once it is back it would not be told again.
 func (m *member) depart() {
 	for _, what := range slots() {
-		m.solved(what, what.ends(), leftText(m.title()))
+		m.solved(what, leftText(m.title()))
 	}
 }
 
@@ -29,7 +29,8 @@ func (p *Publisher) orphaned(known func(key string) bool) {
 		title, _, _ := strings.Cut(key, " ")
 		for _, what := range slots() {
 			if was, told := k.Open[what]; told && was.ID != 0 && was.ID <= p.deps.Last {
-				e := sites.Event{Kind: what.ends(), Target: title, Text: leftText(title), Resolves: was.ID}
+				_, ends := what.kinds()
+				e := sites.Event{Kind: ends, Target: title, Text: leftText(title), Resolves: was.ID}
 				p.deps.Tell(func() (sites.Event, bool) { return e, true })
 			}
 		}

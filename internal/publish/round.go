@@ -10,7 +10,6 @@ import (
 
 	"github.com/dnsteer/dnsteer/internal/logging"
 	"github.com/dnsteer/dnsteer/providers"
-	"github.com/dnsteer/dnsteer/sites"
 )
 
 // aim is what a round was made for: what is newer than that, it knows nothing of.
@@ -171,7 +170,7 @@ func (m *member) ended(ctx context.Context, goal *aim, out *providers.Outcome, e
 		m.st.err, m.st.class, m.st.fails, m.st.retry, m.st.refused = nil, providers.Transient, 0, time.Time{}, nil
 		m.mu.Unlock()
 		m.p.deps.Log.Debug("a target was compared", "target", m.title(), "writes", out.Writes)
-		m.solved(slotFailed, sites.PublishRecovered, m.title()+" holds what it should again.")
+		m.solved(slotFailed, m.title()+" holds what it should again.")
 	}
 	m.drifted(now, out)
 	m.conflicts(&out.Last)

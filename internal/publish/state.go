@@ -62,35 +62,21 @@ const (
 	slotInstance slot = "instance"
 )
 
-// kind is the kind of the events that tell of a problem.
-func (s slot) kind() sites.Kind {
-	switch s {
-	case slotFailed:
-		return sites.PublishFailed
-	case slotVisible:
-		return sites.PublishNotVisible
-	case slotInstance:
-		return sites.InstanceConflict
-	case slotDrift, slotConflict:
-	}
-	return sites.Drift
-}
-
 // slots lists them.
 func slots() []slot { return []slot{slotFailed, slotConflict, slotDrift, slotVisible, slotInstance} }
 
-// ends is the kind of the events that tell of the end of a problem.
-func (s slot) ends() sites.Kind {
+// kinds are those of the events that tell of a problem, and of its end.
+func (s slot) kinds() (begins, ends sites.Kind) {
 	switch s {
 	case slotFailed:
-		return sites.PublishRecovered
+		return sites.PublishFailed, sites.PublishRecovered
 	case slotVisible:
-		return sites.PublishVisible
+		return sites.PublishNotVisible, sites.PublishVisible
 	case slotInstance:
-		return sites.InstanceConflictEnded
+		return sites.InstanceConflict, sites.InstanceConflictEnded
 	case slotDrift, slotConflict:
 	}
-	return sites.DriftRepaired
+	return sites.Drift, sites.DriftRepaired
 }
 
 type open struct {
@@ -255,12 +241,14 @@ func (m *member) problem(what slot, severity sites.Severity, text string, again 
 			}
 			k.Open[what] = open{Text: text, Severity: severity}
 		})
-		return sites.Event{Kind: what.kind(), Severity: severity, Site: m.site, Target: m.title(), Text: text, Resolves: was.ID}, true
+		begins, _ := what.kinds()
+		return sites.Event{Kind: begins, Severity: severity, Site: m.site, Target: m.title(), Text: text, Resolves: was.ID}, true
 	})
 }
 
 // solved tells that a problem has ended, if it was told.
-func (m *member) solved(what slot, kind sites.Kind, text string) {
+func (m *member) solved(what slot, text string) {
+	_, ends := what.kinds()
 	m.p.deps.Tell(func() (sites.Event, bool) {
 		m := m.present()
 		m.mu.Lock()
@@ -270,7 +258,7 @@ func (m *member) solved(what slot, kind sites.Kind, text string) {
 			return sites.Event{}, false
 		}
 		m.save(func(k *kept) { delete(k.Open, what) })
-		return sites.Event{Kind: kind, Site: m.site, Target: m.title(), Text: text, Resolves: was.ID}, true
+		return sites.Event{Kind: ends, Site: m.site, Target: m.title(), Text: text, Resolves: was.ID}, true
 	})
 }
 
@@ -281,7 +269,7 @@ func (m *member) note(e *sites.Event) {
 	}
 	m.save(func(k *kept) {
 		for what, o := range k.Open {
-			if what.kind() == e.Kind && o.Text == e.Text {
+			if begins, _ := what.kinds(); begins == e.Kind && o.Text == e.Text {
 				o.ID = e.ID
 				k.Open[what] = o
 			}

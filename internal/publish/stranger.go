@@ -83,7 +83,7 @@ func (m *member) toldOfHand(again []string, n int, marked, calm bool) {
 	case marked:
 		m.problem(slotInstance, sites.Warning, fmt.Sprintf("Records with the mark of this controller keep changing on %s (%d times within an hour): another one with the same \"instance\" writes there, or somebody edits them. Give each controller a name of its own.", m.title(), n), false)
 	case n == 0 && calm:
-		m.solved(slotInstance, sites.InstanceConflictEnded, "Nobody else has changed what is written to "+m.title()+" for an hour.")
+		m.solved(slotInstance, "Nobody else has changed what is written to "+m.title()+" for an hour.")
 	}
 }
 
