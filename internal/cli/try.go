@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -108,21 +107,13 @@ func (c *commands) schemaCommand() *cobra.Command {
 	}
 }
 
-// build says what was built.
-type build struct {
-	Version string    `json:"version"`
-	Date    time.Time `json:"date,omitzero"`
-	Go      string    `json:"go"`
-	System  string    `json:"system"`
-}
-
 func (c *commands) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, when it was built, and with which Go",
 		Args:  noArguments, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			b := build{version.Version, version.Built(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+			b := version.This()
 			return c.print(b, func(p *printer) {
 				date := ""
 				if !b.Date.IsZero() {

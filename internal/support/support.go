@@ -103,10 +103,8 @@ func JSON[T any](name string, get func(context.Context) (T, error)) Part {
 
 // Facts are what a bundle says of the program that made it.
 type Facts struct {
-	Version    string    `json:"version"`
-	Built      time.Time `json:"built,omitzero"`
-	Go         string    `json:"go"`
-	System     string    `json:"system"`
+	version.Build
+
 	CPUs       int       `json:"cpus"`
 	MaxProcs   int       `json:"max_procs"`
 	Goroutines int       `json:"goroutines"`
@@ -122,7 +120,7 @@ func Program(now, started time.Time) Part {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		return Facts{
-			version.Version, version.Built(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, runtime.NumCPU(), runtime.GOMAXPROCS(0),
+			version.This(), runtime.NumCPU(), runtime.GOMAXPROCS(0),
 			runtime.NumGoroutine(), m.HeapAlloc, now.UTC(), started.UTC(),
 		}, nil
 	})

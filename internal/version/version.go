@@ -1,7 +1,10 @@
 // Package version says what was built, and when. Both are set at link time.
 package version
 
-import "time"
+import (
+	"runtime"
+	"time"
+)
 
 // The linker sets these (see the Makefile); nothing else writes them.
 var (
@@ -18,4 +21,17 @@ func Built() time.Time {
 		return time.Time{}
 	}
 	return t
+}
+
+// Build says what was built.
+type Build struct {
+	Version string    `json:"version"`
+	Date    time.Time `json:"date,omitzero"`
+	Go      string    `json:"go"`
+	System  string    `json:"system"`
+}
+
+// This gives what runs.
+func This() Build {
+	return Build{Version, Built(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 }
