@@ -96,7 +96,7 @@ func (m *member) caughtUp(ctx context.Context, turned <-chan struct{}) (wait str
 			return fmt.Sprintf("%s is enabled and being caught up with; that takes longer than this command waits. \"dnsteer target show %s\" says how it goes.", m.title(), m.name), nil
 		}
 		m.mu.Lock()
-		err, current := m.st.err, m.st.done == m.version && !m.kicked // the round may have begun before
+		err, current := m.st.err, m.st.done == m.version && !m.free // only a round that began after the order ends free
 		turned = m.turned
 		m.mu.Unlock()
 		switch {

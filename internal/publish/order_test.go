@@ -24,8 +24,8 @@ func TestEnableDuringARound(t *testing.T) {
 		w.p.Want("router", Desired{Records: before.Records[:1]})
 		sleep(time.Minute)
 		w.holds("n5", a1) // the guard holds it
-		hang := make(chan struct{})
-		w.d.hand(func() { w.d.hang = hang })
+		earlier, own := make(chan struct{}), make(chan struct{})
+		w.d.hand(func() { w.d.hang = earlier })
 		w.p.Compare("berlin")
 		synctest.Wait()
 		enabled := make(chan struct{})
@@ -36,8 +36,16 @@ func TestEnableDuringARound(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
+		w.d.hand(func() { w.d.hang = own })
+		close(earlier)
+		synctest.Wait() // the earlier round has ended, that of the order is under way
+		select {
+		case <-enabled:
+			t.Error("it is told that the target is caught up with while the round of the order is under way")
+		default:
+		}
 		w.d.hand(func() { w.d.hang = nil })
-		close(hang)
+		close(own)
 		<-enabled
 		w.holds("n5")
 	})
