@@ -47,9 +47,8 @@ func (e *Engine) restore(stored map[string][]byte) {
 		}
 		// An event may be told of before it is stored, and a kill between the two
 		// has the next run give its ID anew.
-		e.book.Last = min(e.book.Last, last)
+		e.book.Rewind(last)
 	}
-	e.kept = string(stored[bookKey])
 	e.actions.restore(stored, fail)
 	for key, value := range stored {
 		switch rest, ok := strings.CutPrefix(key, failedKey); {
