@@ -93,9 +93,11 @@ func (e *Engine) newBox(c Channel) *outbox {
 // gone is told that a delivery has left its outbox.
 func (e *Engine) gone(channel string, d *delivery, why error) {
 	e.mu.Lock()
-	e.left[deliveryKey(channel, d.Seq)] = nil
 	if why == nil {
+		e.left[deliveryKey(channel, d.Seq)] = nil
 		e.remember(channel, []*delivery{d}, "")
+	} else {
+		e.leave(channel, []*delivery{d}, "has not taken it: "+why.Error())
 	}
 	e.mu.Unlock()
 	if why != nil {
@@ -239,33 +241,6 @@ func (e *Engine) put(name string, m *Message, fallback []string, keep map[string
 func keepDelivery(keep map[string][]byte, name string, d *delivery) {
 	if data, err := json.Marshal(d); err == nil { // texts, numbers and times: it does not fail
 		keep[deliveryKey(name, d.Seq)] = data
-	}
-}
-
-// tend sees to channels that fail: their fallbacks, the event that says so, and
-// messages that are too old.
-func (e *Engine) tend(keep map[string][]byte, now time.Time) {
-	cfg := e.config()
-	for _, o := range e.all() {
-		name := o.channel.Name
-		fallen, since, err := o.fall(now.Add(-cfg.FallbackAfter))
-		for _, d := range fallen {
-			m := d.Message
-			m.Notes = append(m.Notes[:len(m.Notes):len(m.Notes)], fmt.Sprintf("It comes this way because %s has not taken messages since %s: %v.", name, since.Format(time.RFC3339), err))
-			keepDelivery(keep, name, d)
-			for _, to := range d.Fallback {
-				if to != name {
-					e.put(to, &m, nil, keep, now)
-				}
-			}
-		}
-		e.judgeChannel(name, since, err, now.Add(-cfg.FallbackAfter), keep)
-		if old := o.expire(now.Add(-cfg.GiveUp)); len(old) > 0 {
-			for _, d := range old {
-				keep[deliveryKey(name, d.Seq)] = nil
-			}
-			e.tellDropped(name, old, fmt.Sprintf("it could not be sent for %s: %v", length(int64(cfg.GiveUp/time.Second)), err))
-		}
 	}
 }
 

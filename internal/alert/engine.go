@@ -59,6 +59,8 @@ type Engine struct {
 	// notes are what is to be stored of channels by key, and what of them has
 	// left.
 	left map[string][]byte
+	// spares are messages that take their fallback.
+	spares []spared
 	// failed are the events of channels that fail, by name; 0 where the event
 	// was raised and has not come back.
 	failed map[string]uint64

@@ -41,9 +41,7 @@ func (e *Engine) closeBoxes(cfg *Config) {
 			delete(e.stops, name)
 		}
 		e.mu.Lock()
-		for _, d := range items {
-			e.left[deliveryKey(name, d.Seq)] = nil
-		}
+		e.leave(name, items, "is no longer configured")
 		e.mu.Unlock()
 		if len(items) > 0 {
 			e.tellDropped(name, items, "the channel is no longer configured")

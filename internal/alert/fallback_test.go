@@ -1,0 +1,61 @@
+package alert
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dnsteer/dnsteer/sites"
+)
+
+// A message that its channel gives up, or that waits for a channel which is taken out,
+// would reach nobody, though another channel stands by for just that.
+func TestWhatIsGivenUpTakesItsFallback(t *testing.T) {
+	refuses := func(context.Context, int) error {
+		return &RefusedError{Err: errors.New("554 no"), Message: true}
+	}
+	dead := func(context.Context, int) error { return errors.New("connection refused") }
+	for _, tt := range []struct {
+		name   string
+		fault  func(context.Context, int) error
+		giveUp time.Duration
+		remove bool
+		why    string
+	}{
+		{"refused", refuses, 48 * time.Hour, false, "ill has not taken it: it was refused 5 times: 554 no."},
+		{"too old", dead, 10 * time.Minute, false, "ill could not take it: connection refused."},
+		{"taken out", dead, 48 * time.Hour, true, "ill is no longer configured."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ill, spare := &peer{fault: tt.fault}, &peer{}
+				cfg := config(map[string]*peer{"ill": ill, "spare": spare})
+				cfg.GiveUp = tt.giveUp
+				cfg.Routes = []Route{{Name: "1", Match: Match{Least: sites.Warning, Kinds: []string{"failover_*"}}, To: []string{"ill"}, Fallback: []string{"spare"}}}
+				w := newWorld()
+				e, stop := w.run(cfg)
+				w.happen("failover_outage berlin/a", 0)
+				time.Sleep(time.Minute)
+				if tt.remove {
+					e.Reload(config(map[string]*peer{"spare": spare}))
+				}
+				time.Sleep(14 * time.Minute)
+				stop()
+				_, stop = w.run(config(map[string]*peer{"spare": spare}))
+				time.Sleep(time.Hour)
+				stop()
+				if d := cmp.Diff([]string{"firing Taken out of DNS: berlin/a"}, spare.subjects()); d != "" {
+					t.Fatalf("the fallback has (-want +got):\n%s", d)
+				}
+				if notes := strings.Join(spare.messages()[0].Notes, " "); notes != "It comes this way because "+tt.why {
+					t.Errorf("it says %q", notes)
+				}
+			})
+		})
+	}
+}
