@@ -57,7 +57,10 @@ func (o *outbox) judge(d *delivery, err error, partial *Partial) {
 		if !was {
 			o.failing = now
 		}
-		o.next = now.Add(max(pause(o.fails), min(r.After, longestAfter)))
+		o.next, o.tried = now.Add(max(pause(o.fails), min(r.After, longestAfter))), now
+		if r.After > 0 {
+			o.tried = time.Time{}
+		}
 	}
 	if gone {
 		if left != nil {
@@ -84,7 +87,7 @@ func (o *outbox) judge(d *delivery, err error, partial *Partial) {
 		o.gone(name, d, left)
 	}
 	if was != (err != nil) {
-		o.changed()
+		o.changed(err == nil)
 	}
 }
 
@@ -95,7 +98,7 @@ func pause(fails int) time.Duration {
 	if fails < 8 {
 		d = min(firstPause<<(fails-1), lastPause)
 	}
-	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64()))
+	return time.Duration(float64(d) * (0.8 + 0.2*rand.Float64()))
 }
 
 // guarded makes an error of a sender's panic.

@@ -85,9 +85,24 @@ func (e *Engine) restore(stored map[string][]byte) {
 
 func (e *Engine) newBox(c Channel) *outbox {
 	o := newOutbox(c, e.world.Log)
-	o.gone, o.changed = e.gone, e.rouse
+	o.gone, o.changed = e.gone, e.changed
 	e.boxes[c.Name] = o
 	return o
+}
+
+// changed is told that a channel begins to fail, or works again: then the others may too,
+// for it was our own line, or the name server, that failed them all.
+func (e *Engine) changed(works bool) {
+	if works {
+		e.hurry()
+	}
+	e.rouse()
+}
+
+func (e *Engine) hurry() {
+	for _, o := range e.all() {
+		o.hurry()
+	}
 }
 
 // gone is told that a delivery has left its outbox.

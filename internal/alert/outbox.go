@@ -13,6 +13,8 @@ import (
 const (
 	firstPause = 15 * time.Second
 	lastPause  = 15 * time.Minute
+	// hurried lies between two attempts at least that something new asks for.
+	hurried = 2 * time.Minute
 	// longestAfter bounds what a receiver may ask for.
 	longestAfter = time.Hour
 	// refusals is how often one message is tried that is refused for what it is.
@@ -41,8 +43,8 @@ type outbox struct {
 	// gone is told of each delivery that has left, and why it was dropped; nil
 	// for one that was taken. It must not wait.
 	gone func(channel string, d *delivery, why error)
-	// changed is told that the channel begins to fail or works again.
-	changed func()
+	// changed is told that the channel begins to fail or works again. It must not wait.
+	changed func(works bool)
 
 	wake chan struct{} // holds one
 
@@ -57,6 +59,8 @@ type outbox struct {
 	sent    time.Time // when the last was taken
 	fails   int
 	next    time.Time // not before; zero for at once
+	// tried is when it failed last; zero too where the receiver has said when to come again.
+	tried   time.Time
 	dropped int
 	// taken and missed count the attempts since the start.
 	taken, missed int
@@ -74,6 +78,7 @@ func (o *outbox) add(m *Message, fallback []string, now time.Time) (added, dropp
 	o.last++
 	d := &delivery{Seq: o.last, Message: *m, Queued: now, Fallback: fallback}
 	o.items = append(o.items, d)
+	o.advance()
 	if len(o.items) > maxQueued {
 		dropped = o.makeRoom()
 		if dropped != d {
@@ -115,6 +120,21 @@ func (o *outbox) release() {
 	o.mu.Unlock()
 	if added {
 		o.rouse()
+	}
+}
+
+// hurry has a channel that fails be tried soon: there is reason to think that it works.
+func (o *outbox) hurry() {
+	o.mu.Lock()
+	o.advance()
+	o.mu.Unlock()
+	o.rouse()
+}
+
+// advance does so; the caller holds mu.
+func (o *outbox) advance() {
+	if !o.next.IsZero() && !o.tried.IsZero() {
+		o.next = earliest(o.next, o.tried.Add(hurried))
 	}
 }
 
