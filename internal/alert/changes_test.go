@@ -60,6 +60,10 @@ func (p *pair) step() string {
 			b.Reload(routes, 10*time.Second, func(site, _ string) bool { return without > 0 || site != "hamburg" }, p.now)
 		})
 		return "reload"
+	case n < 94:
+		there := []string{"mail", "team", "phone"}[p.rnd.IntN(3)]
+		both(func(b *Book) { b.Adopt(func(channel string) bool { return channel == there }, p.now) })
+		return "adopt"
 	case n < 96:
 		by := time.Duration(p.rnd.IntN(7200)-3600) * time.Second
 		p.now = p.now.Add(by)

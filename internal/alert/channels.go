@@ -31,15 +31,6 @@ func (e *Engine) restore(stored map[string][]byte) {
 	fail := func(key string, err error) {
 		e.world.Log.Error("a stored alert cannot be read", "key", key, "error", err)
 	}
-	if !e.active {
-		for key := range stored {
-			e.left[key] = nil
-		}
-		if len(stored) > 0 {
-			e.world.Keep(e.left)
-		}
-		return
-	}
 	last := e.book.Last
 	if data, ok := stored[bookKey]; ok {
 		if err := e.book.Load(data, time.Now()); err != nil {
@@ -171,6 +162,7 @@ func (e *Engine) reconfigure(ctx context.Context) {
 	}
 	e.active = cfg.active()
 	e.book.Reload(cfg.Routes, cfg.Group, e.world.Exists, e.look())
+	e.book.Adopt(cfg.has, e.look())
 	e.actions.use(cfg)
 	e.openBoxes(ctx, cfg)
 	e.closeBoxes(cfg)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -101,6 +102,10 @@ func New(cfg *Config, world World, stored map[string][]byte, last uint64) *Engin
 }
 
 func (c *Config) active() bool { return len(c.Channels) > 0 || len(c.Actions) > 0 }
+
+func (c *Config) has(channel string) bool {
+	return slices.ContainsFunc(c.Channels, func(x Channel) bool { return x.Name == channel })
+}
 
 // Run works until ctx ends, and returns when all goroutines have.
 func (e *Engine) Run(ctx context.Context) {

@@ -37,16 +37,18 @@ func TestWhatIsGivenUpTakesItsFallback(t *testing.T) {
 				cfg := config(map[string]*peer{"ill": ill, "spare": spare})
 				cfg.GiveUp = tt.giveUp
 				cfg.Routes = []Route{{Name: "1", Match: Match{Least: sites.Warning, Kinds: []string{"failover_*"}}, To: []string{"ill"}, Fallback: []string{"spare"}}}
+				without := config(map[string]*peer{"spare": spare})
+				without.Routes[0].Kinds = []string{"site_*"}
 				w := newWorld()
 				e, stop := w.run(cfg)
 				w.happen("failover_outage berlin/a", 0)
 				time.Sleep(time.Minute)
 				if tt.remove {
-					e.Reload(config(map[string]*peer{"spare": spare}))
+					e.Reload(without)
 				}
 				time.Sleep(14 * time.Minute)
 				stop()
-				_, stop = w.run(config(map[string]*peer{"spare": spare}))
+				_, stop = w.run(without)
 				time.Sleep(time.Hour)
 				stop()
 				if d := cmp.Diff([]string{"firing Taken out of DNS: berlin/a"}, spare.subjects()); d != "" {

@@ -73,8 +73,8 @@ func TestAChannelThatMayWorkAgainIsTriedSoon(t *testing.T) {
 				w.happen("failover_outage berlin/a", 0)
 				time.Sleep(5 * time.Hour)
 				until := func(channel int) time.Duration { return time.Until(e.Status().Channels[channel].Next) }
-				for until(0) < 0 || until(0) > 10*time.Second || until(1) < 10*time.Minute || until(1) > 12*time.Minute {
-					time.Sleep(time.Second)
+				for until(0) < 0 || until(0) > 30*time.Second || until(1) < 10*time.Minute || until(1) > 12*time.Minute {
+					time.Sleep(10 * time.Second)
 				}
 				second.set(nil)
 				switch sign {
@@ -86,7 +86,7 @@ func TestAChannelThatMayWorkAgainIsTriedSoon(t *testing.T) {
 				default:
 					cut = false
 				}
-				time.Sleep(time.Minute + 15*time.Second)
+				time.Sleep(4 * time.Minute)
 				if got := second.subjects(); len(got) == 0 {
 					t.Errorf("nothing is told; the channel is %+v", e.Status().Channels[1])
 				}

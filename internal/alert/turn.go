@@ -21,6 +21,7 @@ func (e *Engine) turn(ctx context.Context) time.Duration {
 	now, wall := time.Now(), e.look()
 	e.reconfigure(ctx)
 	if !e.active {
+		e.store(ctx, make(map[string][]byte)) // who is configured later is told what lasts
 		return time.Hour
 	}
 	out, next := e.book.Due(wall)
