@@ -67,7 +67,7 @@ func (o *outbox) judge(d *delivery, err error, partial *Partial) {
 			o.dropped++
 			o.fails, o.next = 0, time.Time{}
 		}
-		if len(o.items) > 0 && o.items[0] == d {
+		if gone = len(o.items) > 0 && o.items[0] == d; gone { // else the channel was taken out meanwhile
 			o.items = o.items[1:]
 		}
 	}

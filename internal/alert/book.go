@@ -62,12 +62,14 @@ type waiting struct {
 
 // incident is what was told and is not over yet: one thread.
 type incident struct {
-	Thread   string    `json:"thread"`
-	Sent     int       `json:"sent"`
-	Route    string    `json:"route"`
-	Class    string    `json:"class"`
-	To       []string  `json:"to"`
-	Fallback []string  `json:"fallback,omitempty"`
+	Thread   string   `json:"thread"`
+	Sent     int      `json:"sent"`
+	Route    string   `json:"route"`
+	Class    string   `json:"class"`
+	To       []string `json:"to"`
+	Fallback []string `json:"fallback,omitempty"`
+	// Heard are channels that were told of it in the place of others.
+	Heard    []string  `json:"heard,omitempty"`
 	Subject  string    `json:"subject"`
 	Members  []*member `json:"members"`
 	LastSent time.Time `json:"last_sent"`
@@ -89,10 +91,11 @@ type member struct {
 // over says whether nothing more is to come of a member.
 func (m *member) over() bool { return m.ended() || !lasting(m.Event.Kind) }
 
-// Outgoing is a message on its way to channels.
+// Outgoing is a message on its way to channels. Also are those that stood in when
+// another of its thread was told, for which this is the end.
 type Outgoing struct {
-	To, Fallback []string
-	Message      Message
+	To, Fallback, Also []string
+	Message            Message
 }
 
 // NewBook makes a book that has taken in all events up to last.
@@ -227,6 +230,22 @@ func (b *Book) Narrow(thread string, to []string) {
 	for _, c := range b.Cases {
 		if c.id(1) == thread {
 			c.To = to
+		}
+	}
+}
+
+// Heard notes that channels were told of an incident in the place of others: they are
+// told its end too, whoever works by then.
+func (b *Book) Heard(thread string, by []string) {
+	b.changes++
+	for _, c := range b.Cases {
+		if c.id(1) != thread {
+			continue
+		}
+		for _, name := range by {
+			if !slices.Contains(c.To, name) && !slices.Contains(c.Heard, name) {
+				c.Heard = append(c.Heard, name)
+			}
 		}
 	}
 }

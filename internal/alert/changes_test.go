@@ -71,6 +71,10 @@ func (p *pair) step() string {
 		return "shift"
 	case n < 98 && len(p.books[0].Cases) > 0:
 		c := p.rnd.IntN(len(p.books[0].Cases))
+		if p.rnd.IntN(2) == 0 {
+			both(func(b *Book) { b.Heard(b.Cases[c].id(1), []string{"spare"}) })
+			return "heard"
+		}
 		both(func(b *Book) { b.Narrow(b.Cases[c].id(1), b.Cases[c].To[:1]) })
 		return "narrow"
 	case n < 99:

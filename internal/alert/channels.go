@@ -195,8 +195,14 @@ func (e *Engine) queue(out *Outgoing, keep map[string][]byte, now time.Time) {
 	if m.ID == m.Thread && !slices.Equal(to, out.To) {
 		e.book.Narrow(m.Thread, to)
 	}
+	fallback := slices.DeleteFunc(slices.Clone(out.Fallback), func(name string) bool { return slices.Contains(out.Also, name) })
 	for _, name := range to {
-		e.put(name, m, out.Fallback, keep, now)
+		e.put(name, m, fallback, keep, now)
+	}
+	for _, name := range out.Also {
+		if !slices.Contains(to, name) {
+			e.put(name, m, nil, keep, now)
+		}
 	}
 }
 

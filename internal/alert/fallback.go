@@ -36,6 +36,7 @@ func (e *Engine) detour(s *spared, keep map[string][]byte, now time.Time) {
 	}
 	m := s.d.Message
 	m.Notes = append(m.Notes[:len(m.Notes):len(m.Notes)], fmt.Sprintf("It comes this way because %s %s.", s.channel, s.why))
+	e.book.Heard(m.Thread, s.d.Fallback)
 	for _, to := range s.d.Fallback {
 		if to != s.channel {
 			e.put(to, &m, nil, keep, now)

@@ -61,3 +61,34 @@ func TestWhatIsGivenUpTakesItsFallback(t *testing.T) {
 		})
 	}
 }
+
+// Whoever was told by the fallback that something is wrong would never learn that it is
+// over, once the channel itself works again.
+func TestTheFallbackIsToldTheEnd(t *testing.T) {
+	for _, works := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			ill, spare := &peer{fault: func(context.Context, int) error { return errors.New("connection refused") }}, &peer{}
+			cfg := config(map[string]*peer{"ill": ill, "spare": spare})
+			cfg.Routes = []Route{{Name: "1", Match: Match{Least: sites.Warning, Kinds: []string{"failover_*"}}, To: []string{"ill"}, Fallback: []string{"spare"}, Remind: 4 * time.Hour}}
+			w := newWorld()
+			_, stop := w.run(cfg)
+			out := w.happen("failover_outage berlin/a", 0)
+			time.Sleep(time.Hour)
+			stop() // a restart forgets nothing of it
+			_, stop = w.run(cfg)
+			want := []string{"firing Taken out of DNS: berlin/a"}
+			if works {
+				ill.set(nil)
+				time.Sleep(5 * time.Hour) // people are reminded of it by their own channel
+			}
+			time.Sleep(time.Hour)
+			w.happen("failover_failback berlin/a", out)
+			time.Sleep(time.Hour)
+			stop()
+			want = append(want, "resolved Taken out of DNS: berlin/a")
+			if d := cmp.Diff(want, spare.subjects()); d != "" {
+				t.Errorf("works %v: the fallback has (-want +got):\n%s", works, d)
+			}
+		})
+	}
+}

@@ -140,7 +140,11 @@ func (b *Book) say(c *incident, m Message, now time.Time) []Outgoing {
 	for _, x := range c.Members {
 		x.EndTold, x.News, x.Worse = x.ended(), false, false
 	}
-	return []Outgoing{{To: c.To, Fallback: c.Fallback, Message: m}}
+	out := Outgoing{To: c.To, Fallback: c.Fallback, Message: m}
+	if m.Phase == Resolved {
+		out.Also = c.Heard
+	}
+	return []Outgoing{out}
 }
 
 // groups gives what waits by what belongs into one message; what something else
