@@ -33,6 +33,9 @@ type world struct {
 	broken bool
 	// lose drops what is stored soon, as a kill does.
 	lose bool
+	// deaf has the events not be followed; slow has whoever follows them lose its place.
+	deaf bool
+	slow chan struct{}
 	// ahead is by how much the wall clock was set.
 	ahead time.Duration
 	log   *slog.Logger
@@ -100,6 +103,12 @@ func (w *world) kinds() (list []string) {
 func (w *world) world() World {
 	return World{
 		Follow: func(ctx context.Context, after uint64) (<-chan sites.Event, error) {
+			w.mu.Lock()
+			deaf, slow := w.deaf, w.slow
+			w.mu.Unlock()
+			if deaf {
+				return nil, errors.New("the database has failed")
+			}
 			out := make(chan sites.Event)
 			go func() {
 				defer close(out)
@@ -120,6 +129,8 @@ func (w *world) world() World {
 					}
 					select {
 					case <-more:
+					case <-slow:
+						return
 					case <-ctx.Done():
 						return
 					}
