@@ -543,6 +543,26 @@ func TestAMessageThatIsRefused(t *testing.T) {
 	})
 }
 
+// One message that its receiver does not like would have the channel be said to fail, for
+// as long as nothing else happens; and one that refuses all would not be.
+func TestAChannelThatRefuses(t *testing.T) {
+	for refused, want := range map[int]bool{1: false, 2: true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &peer{fault: func(context.Context, int) error { return &RefusedError{Err: errors.New("554 no"), Message: true} }}
+			w := newWorld()
+			e, stop := w.run(config(map[string]*peer{"p": p}))
+			defer stop()
+			for i := range refused {
+				w.happen(fmt.Sprintf("failover_outage berlin/n%d", i), 0)
+				time.Sleep(30 * time.Minute)
+			}
+			if got := w.find(sites.AlertFailed).ID != 0; got != want {
+				t.Errorf("%d messages are refused, said to fail: %v, %+v", refused, got, e.Status().Channels[0])
+			}
+		})
+	}
+}
+
 // What waits for a channel that a reload removes would vanish without a word.
 func TestReloadRemovesAChannel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
