@@ -85,6 +85,8 @@ type Engine struct {
 	todo    []action
 	// kept and shown are the book's changes that are stored and published.
 	kept, shown uint64
+	// keepAt is when the book may be stored again, where nothing is urgent.
+	keepAt time.Time
 }
 
 // New makes an engine with what an earlier one has stored. last is the event
@@ -144,6 +146,7 @@ func (e *Engine) settle() {
 	left := e.left
 	e.left = make(map[string][]byte)
 	e.mu.Unlock()
+	e.encode(left)
 	if len(left) > 0 {
 		e.world.Keep(left)
 	}
