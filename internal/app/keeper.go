@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"sync"
+	"time"
 
 	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/internal/store"
@@ -19,6 +20,8 @@ type keeper struct {
 	commit  func(store.Batch) error
 	stored  func([]sites.Event) // is told of the events that are safe
 	serials func() map[string]uint32
+	// believed is told of each wall time that is stored (O6).
+	believed func(time.Time)
 	// replaced is told that another file is in the store's place, without what is
 	// kept there by others.
 	replaced func()
@@ -156,6 +159,7 @@ func (k *keeper) record(m *sites.Machine, now sites.Instant, fx sites.Effects) {
 	}
 	if !now.Suspect {
 		b.Wall = now.Wall
+		k.believed(now.Wall)
 	}
 	if k.keys != nil {
 		k.values.queue(b, kindKeys, k.keys)

@@ -25,7 +25,7 @@ type names struct {
 	last  map[sites.PoolID]sites.Answer
 
 	secret dnsserver.Secret  // of DNS cookies; nil has the server make one
-	judge  clock.Judge       // of the clock that signatures are made by
+	judge  *clock.Judge      // of the clock that signatures are made by
 	signed map[string][]byte // DS records of the keys that the last run signed with, by zone
 
 	mu     sync.Mutex
@@ -38,7 +38,7 @@ type names struct {
 	serving sync.WaitGroup
 }
 
-func newNames(cfg *config.Config, state *store.State, judge clock.Judge, log *slog.Logger) (*names, error) {
+func newNames(cfg *config.Config, state *store.State, judge *clock.Judge, log *slog.Logger) (*names, error) {
 	n := &names{log: log, judge: judge, sites: cfg.Sites.Sites, last: make(map[sites.PoolID]sites.Answer), stored: map[string]uint32{}, signed: state.Values[kindKeys]}
 	maps.Copy(n.stored, state.Serials)
 	secret, err := cookieSecret(cfg.StatePath)
@@ -61,13 +61,9 @@ func (n *names) make(cfg *config.Config) (*dnsserver.Server, keptKeys, error) {
 	n.mu.Lock()
 	serials := maps.Clone(n.stored)
 	n.mu.Unlock()
-	earliest := n.judge.BuildDate
-	if n.judge.LastEvent.After(earliest) {
-		earliest = n.judge.LastEvent
-	}
 	s, err := dnsserver.New(keyed, dnsserver.Options{
 		Log: n.log, Serials: serials, CookieSecret: n.secret,
-		Earliest: earliest, Trust: func() bool { _, cause := n.judge.Now(); return cause == "" },
+		Earliest: n.judge.Earliest(), Trust: func() bool { _, cause := n.judge.Now(); return cause == "" },
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("prepare the DNS server: %w", err)

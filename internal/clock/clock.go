@@ -5,6 +5,7 @@ package clock
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/dnsteer/dnsteer/sites"
@@ -70,22 +71,49 @@ func Suspect(e Evidence) string {
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // Judge gives instants with the judgement of O6. Its zero value compares with
-// nothing but the kernel's word.
+// nothing but the kernel's word. Any goroutine may ask it.
 type Judge struct {
-	// BuildDate and LastEvent are those of [Evidence]. LastEvent is what was
-	// stored when the program started: it does not follow the events of this
-	// run, or a clock that jumps back would be believed with its first event.
-	BuildDate, LastEvent time.Time
+	built time.Time
+	last  atomic.Pointer[time.Time] // nil where no event is known
+}
+
+// NewJudge compares with the build's date and with the last event that is stored,
+// each of which may be zero.
+func NewJudge(built, lastEvent time.Time) *Judge {
+	j := &Judge{built: built}
+	j.Believed(lastEvent)
+	return j
+}
+
+// Believed takes the wall time of what is stored while the clock is not suspect.
+// An earlier one than before changes nothing, or a clock that jumps back would be
+// believed with its first event.
+func (j *Judge) Believed(wall time.Time) {
+	for {
+		last := j.last.Load()
+		if wall.IsZero() || last != nil && !wall.After(*last) || j.last.CompareAndSwap(last, &wall) {
+			return
+		}
+	}
+}
+
+// Earliest is a time that has passed for sure; zero where none is known.
+func (j *Judge) Earliest() time.Time {
+	if last := j.last.Load(); last != nil && last.After(j.built) {
+		return *last
+	}
+	return j.built
 }
 
 // Now reads both clocks and the kernel's word, and says why the wall clock is
 // suspect ("" if it is not). It costs about a microsecond.
-func (j Judge) Now() (sites.Instant, string) {
+func (j *Judge) Now() (sites.Instant, string) {
 	now := Now()
-	cause := Suspect(Evidence{
-		Wall: now.Wall, BuildDate: j.BuildDate, LastEvent: j.LastEvent,
-		Uptime: now.Boot, Sync: KernelSync(),
-	})
+	e := Evidence{Wall: now.Wall, BuildDate: j.built, Uptime: now.Boot, Sync: KernelSync()}
+	if last := j.last.Load(); last != nil {
+		e.LastEvent = *last
+	}
+	cause := Suspect(e)
 	now.Suspect = cause != ""
 	return now, cause
 }

@@ -64,12 +64,33 @@ func TestSuspect(t *testing.T) {
 // If this fails, every judgement but the kernel's is lost between the pure
 // function and the loop.
 func TestJudge(t *testing.T) {
-	now, cause := Judge{BuildDate: time.Now().AddDate(1, 0, 0)}.Now()
+	now, cause := NewJudge(time.Now().AddDate(1, 0, 0), time.Time{}).Now()
 	if !now.Suspect || !strings.Contains(cause, "before this program was built") {
 		t.Errorf("a build of next year: suspect %v, cause %q", now.Suspect, cause)
 	}
 	if now.Boot <= 0 || now.Wall.IsZero() {
 		t.Errorf("a clock is missing: %+v", now)
+	}
+}
+
+// If this fails, a clock that jumps back while the controller runs is believed: at
+// once, or with the first event that it stamps (O6).
+func TestJudgeFollowsWhatIsStored(t *testing.T) {
+	event := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	j := NewJudge(time.Time{}, time.Time{})
+	if got := j.Earliest(); !got.IsZero() {
+		t.Errorf("nothing is known, and yet %v has passed", got)
+	}
+	for _, wall := range []time.Time{event, event.Add(-time.Hour), {}} {
+		if j.Believed(wall); !j.Earliest().Equal(event) {
+			t.Errorf("after %v: %v has passed for sure, want %v", wall, j.Earliest(), event)
+		}
+	}
+	j = NewJudge(time.Time{}, event)
+	if j.Believed(time.Now().AddDate(1, 0, 0)); KernelSync() != Synchronised {
+		if now, cause := j.Now(); !now.Suspect || !strings.Contains(cause, "before the last stored event") {
+			t.Errorf("an event of next year: suspect %v, cause %q", now.Suspect, cause)
+		}
 	}
 }
 
@@ -87,7 +108,7 @@ func TestBootGoesForward(t *testing.T) {
 }
 
 func BenchmarkJudge(b *testing.B) {
-	j := Judge{BuildDate: time.Unix(0, 0)}
+	j := NewJudge(time.Unix(0, 0), time.Time{})
 	for b.Loop() {
 		j.Now()
 	}

@@ -52,8 +52,7 @@ type play struct {
 	now       time.Duration // since the start
 	wallShift time.Duration // what jumps of the wall clock have added
 	jumped    bool
-	lastEvent time.Time
-	believed  time.Time // the last event that was stored when the controller started
+	believed  time.Time // the last event while the clock was not suspect
 
 	engine   *engine.Engine // nil while the controller is off
 	saved    sites.Saved
@@ -113,7 +112,6 @@ func (p *play) instant() sites.Instant {
 
 // start starts the controller with what it has stored.
 func (p *play) start() {
-	p.believed = p.lastEvent
 	p.engine = engine.New(p.instant(), &p.cfg.Sites, p.saved, p.opt.Seed+p.starts)
 	p.starts++
 	p.pending = nil
@@ -183,10 +181,11 @@ func (p *play) turn(cmd *sites.Command) (reply *sites.Reply) {
 // follow carries out what a turn asks for, and says how many probes have ended
 // at once.
 func (p *play) follow(t engine.Turn) (ended int) {
+	trusted := !p.instant().Suspect
 	for _, e := range t.Events {
 		p.events = append(p.events, e)
-		if e.Time.After(p.lastEvent) {
-			p.lastEvent = e.Time
+		if trusted && e.Time.After(p.believed) {
+			p.believed = e.Time
 		}
 		p.trace("%-9s %-8s %s %s: %s", p.now, e.Severity, e.Kind, e.Subject(), e.Text)
 	}
