@@ -66,7 +66,9 @@ func (k *keeper) put(b store.Batch) error {
 	err := k.commit(b)
 	if err == nil {
 		k.stored(b.Events)
-		k.recovered()
+		if k.failure() == nil { // else the writer tells of it, and of what it has cost
+			k.recovered()
+		}
 	}
 	return err
 }
@@ -75,6 +77,12 @@ func (k *keeper) put(b store.Batch) error {
 // store fails, however the reasons change, and one that it works again.
 func (k *keeper) status(st store.Status) {
 	if st.Err == nil {
+		if st.Lost > 0 {
+			k.log.Error("events could not be kept, because the disk did not take them", "lost_events", st.Lost)
+		}
+		k.mu.Lock()
+		k.lost = st.Lost
+		k.mu.Unlock()
 		k.recovered()
 		return
 	}

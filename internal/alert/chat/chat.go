@@ -4,20 +4,14 @@
 package chat
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 
@@ -30,11 +24,8 @@ type Service struct {
 	url    alert.Secret
 	scheme string
 	host   string
-	dial   alert.Dial
+	way    http.RoundTripper
 }
-
-// maxText bounds a message: services refuse longer ones.
-const maxText = 1800
 
 // Options of a service.
 type Options struct {
@@ -51,7 +42,8 @@ func New(opt Options) (*Service, error) {
 	if err != nil || u.Scheme == "" {
 		return nil, errors.New("this is not the URL of a chat service, expected one such as ntfy://ntfy.example.com/topic or slack://hook:TOKENS@webhook")
 	}
-	s := &Service{url: secret, scheme: u.Scheme, host: u.Host, dial: opt.Dial}
+	s := &Service{url: secret, scheme: u.Scheme, host: u.Host}
+	s.way = &http.Transport{DialContext: opt.Dial.Open, DisableKeepAlives: true}
 	base, _, _ := strings.Cut(u.Scheme, "+")
 	switch base {
 	case "smtp":
@@ -69,14 +61,27 @@ func New(opt Options) (*Service, error) {
 	return s, nil
 }
 
-// Send sends a message ([alert.Sender]). What the library does not end in time
-// is left to itself: it knows no contexts.
+// Send sends a message ([alert.Sender]). Where the service refuses the text for what it
+// is, its title goes in plain words: what the service cannot take must not keep the
+// news from people.
 func (s *Service) Send(ctx context.Context, m *alert.Message, log alert.Dialogue) error {
-	c := &client{ctx: ctx, http: &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport:     &http.Transport{DialContext: s.dial.Open, DisableKeepAlives: true},
-	}}
 	log.Say("> %s: %s", s.scheme, m.Title())
+	c, err := s.post(ctx, whole(m), log)
+	if err != nil && c.refusedText() && ctx.Err() == nil {
+		log.Say("* the text is refused, so its title is sent in plain words")
+		c, err = s.post(ctx, plain(m), log)
+	}
+	if err == nil {
+		log.Say("< taken")
+		return nil
+	}
+	return &alert.RefusedError{Err: fmt.Errorf("%s: %w", s.scheme, err), After: c.after()}
+}
+
+// post sends a text. What the library does not end in time is left to itself: it knows
+// no contexts. The error holds no secrets.
+func (s *Service) post(ctx context.Context, text string, log alert.Dialogue) (*client, error) {
+	c := &client{ctx: ctx, way: s.way}
 	done := make(chan error, 1)
 	go func() {
 		defer func() {
@@ -86,11 +91,7 @@ func (s *Service) Send(ctx context.Context, m *alert.Message, log alert.Dialogue
 		}()
 		service, err := s.open(c)
 		if err == nil {
-			text := []rune(m.Brief())
-			if len(text) > maxText {
-				text = append(text[:maxText], '…')
-			}
-			err = service.Send(tame(m.Title()+"\n"+string(text)), &types.Params{})
+			err = service.Send(text, &types.Params{})
 		}
 		done <- err
 	}()
@@ -103,13 +104,11 @@ func (s *Service) Send(ctx context.Context, m *alert.Message, log alert.Dialogue
 	for _, line := range c.said() {
 		log.Say("%s", s.hide(line))
 	}
-	if err == nil {
-		log.Say("< taken")
-		return nil
+	if err != nil {
+		err = errors.New(s.hide(err.Error()))
+		log.Say("! %v", err)
 	}
-	text := s.hide(err.Error())
-	log.Say("! %s", text)
-	return &alert.RefusedError{Err: fmt.Errorf("%s: %s", s.scheme, text), After: c.after()}
+	return c, err
 }
 
 // hide takes the secret URL and all of its parts out of a text.
@@ -132,80 +131,3 @@ func (s *Service) hide(text string) string {
 
 // address is a URL in a text, quoted or not.
 var address = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"']*`)
-
-// client carries the library's requests within the time of one message.
-type client struct {
-	ctx  context.Context
-	http *http.Client
-
-	mu    sync.Mutex // the library may still be at work when its time is over
-	lines []string
-	wait  time.Duration
-}
-
-// said gives what was sent and answered.
-func (c *client) said() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.lines)
-}
-
-// after is how long the service asks to be left alone.
-func (c *client) after() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.wait
-}
-
-const maxAnswer = 64 << 10
-
-// Do sends a request.
-func (c *client) Do(req *http.Request) (*http.Response, error) {
-	if c.http == nil {
-		return nil, errors.New("the network is not used to check a URL")
-	}
-	res, err := c.http.Do(req.WithContext(c.ctx)) //nolint:gosec // the operator's own URL
-	if err != nil {
-		return nil, err
-	}
-	body, wait := io.LimitReader(res.Body, maxAnswer), time.Duration(0)
-	if res.StatusCode == http.StatusTooManyRequests {
-		data, err := io.ReadAll(body)
-		if err != nil {
-			return nil, errors.Join(err, res.Body.Close())
-		}
-		wait, body = asked(res.Header.Get("Retry-After"), data), bytes.NewReader(data)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.wait = wait
-	c.lines = append(c.lines, "> "+req.Method+" "+req.URL.Host, "< "+res.Status)
-	res.Body = &limited{body, res.Body}
-	return res, nil
-}
-
-// asked is how long a service asks to be left alone: in seconds by a header, or as
-// Telegram, Discord and Matrix say it in the answer.
-func asked(header string, body []byte) time.Duration {
-	var said struct {
-		Parameters struct {
-			Seconds float64 `json:"retry_after"`
-		} `json:"parameters"`
-		Seconds      float64 `json:"retry_after"`
-		Milliseconds float64 `json:"retry_after_ms"`
-	}
-	seconds, err := strconv.ParseFloat(header, 64)
-	if err != nil && json.Unmarshal(body, &said) == nil {
-		seconds = max(said.Parameters.Seconds, said.Seconds, said.Milliseconds/1000)
-	}
-	if !(seconds > 0) { // no number too
-		return 0
-	}
-	const day = 24 * 60 * 60
-	return time.Duration(min(seconds, day) * float64(time.Second))
-}
-
-type limited struct {
-	io.Reader
-	io.Closer
-}
