@@ -357,24 +357,22 @@ func TestHTTP2IsForTLSAlone(t *testing.T) {
 func TestConnectionsAreBounded(t *testing.T) {
 	s := open(t, nil)
 	var conns []net.Conn
-	for range maxConns + 20 {
+	for n := range maxConns + 20 {
 		c, err := net.Dial("tcp", s.addr())
 		if err != nil {
 			t.Fatal(err)
 		}
 		conns = append(conns, c)
-	}
-	last := conns[len(conns)-1]
-	if err := last.SetReadDeadline(time.Now().Add(4 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := last.Read(make([]byte, 1)); err == nil || strings.Contains(err.Error(), "timeout") {
-		t.Errorf("the last of %d is held: %v", len(conns), err)
+		// Who was let in is answered, and may then be idle for a minute.
+		_, _ = io.WriteString(c, "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n") // it may be over already
+		if _, err := c.Read(make([]byte, 1)); (err == nil) != (n < maxConns) {
+			t.Fatalf("connection %d, of at most %d: %v", n+1, maxConns, err)
+		}
 	}
 	for _, c := range conns {
 		c.Close()
 	}
-	limit := time.Now().Add(20 * time.Second)
+	limit := time.Now().Add(2 * time.Minute)
 	for {
 		res, err := s.client().Get("http://" + s.addr() + "/-/healthy")
 		if err == nil {
@@ -471,7 +469,7 @@ func TestShutdownEndsStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if err := s.Shutdown(ctx); err != nil {
 		t.Error(err)
