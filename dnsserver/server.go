@@ -208,10 +208,10 @@ func (w *worker) respond(dst, msg []byte, from netip.Addr, tcp bool) (n int) {
 	}
 	usual := w.q.usual(msg)
 	if !tcp && w.snap.rate.PerSecond > 0 {
-		if !usual && w.q.end > 0 {
-			w.q.readSections(msg) // for the cookie
+		if !usual {
+			w.q.readOdd(msg)
 		}
-		if w.limited() {
+		if w.limited(msg) {
 			return w.slip(dst, msg)
 		}
 	}
