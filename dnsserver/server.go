@@ -152,7 +152,7 @@ func (s *Server) SetAnswer(site, poolName string, a sites.Answer) {
 }
 
 // Serials gives the zones' current serials by name, to be stored for
-// [Options.Serials].
+// [Options.Serials] at a stop. While it serves, that is [Server.Reserve].
 func (s *Server) Serials() map[string]uint32 {
 	out := map[string]uint32{}
 	for _, z := range s.snap.Load().zones {

@@ -114,6 +114,14 @@ func (n *names) serials() map[string]uint32 {
 	return nil
 }
 
+// reserve says which serials are to be stored beside others.
+func (n *names) reserve(stored map[string]uint32) map[string]uint32 {
+	if s := n.get(); s != nil {
+		return s.Reserve(stored)
+	}
+	return nil
+}
+
 func (n *names) addresses() []netip.AddrPort {
 	if s := n.get(); s != nil {
 		return s.Addrs()
