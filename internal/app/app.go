@@ -162,7 +162,8 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 		learn: a.learn, decided: a.metrics.Decided, alive: a.pulse.beat, pace: a.pulse.every,
 	}).ready()
 	a.keeper = &keeper{
-		commit: commit, stored: a.hub.stored, serials: a.names.serials, believed: a.judge.Believed, loop: a.loop, replaced: a.keepConfig, log: a.log, failing: report.Alarming(),
+		commit: commit, stored: a.hub.stored, serials: a.names.serials, reserve: a.names.reserve, believed: a.judge.Believed, loop: a.loop, replaced: a.keepConfig, log: a.log,
+		failing: report.Alarming(),
 		values: newValues(state.Values),
 	}
 	for name := range state.Sites {

@@ -49,12 +49,13 @@ func newNames(cfg *config.Config, state *store.State, judge *clock.Judge, log *s
 	if cfg.DNS == nil {
 		return n, nil
 	}
-	n.server, n.kept, err = n.make(cfg)
+	n.server, n.kept, err = n.make(cfg, true)
 	return n, err
 }
 
-func (n *names) make(cfg *config.Config) (*dnsserver.Server, keptKeys, error) {
-	keyed, kept, err := withKeys(cfg, n.kept, n.signed, n.log)
+// make makes a server, at a start or for a reload.
+func (n *names) make(cfg *config.Config, starts bool) (*dnsserver.Server, keptKeys, error) {
+	keyed, kept, err := withKeys(cfg, n.kept, n.signed, starts, n.log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -106,6 +107,14 @@ func (n *names) get() *dnsserver.Server {
 func (n *names) serials() map[string]uint32 {
 	if s := n.get(); s != nil {
 		return s.Serials()
+	}
+	return nil
+}
+
+// reserve says which serials are to be stored beside others.
+func (n *names) reserve(stored map[string]uint32) map[string]uint32 {
+	if s := n.get(); s != nil {
+		return s.Reserve(stored)
 	}
 	return nil
 }
@@ -185,12 +194,12 @@ func (n *names) prepare(cfg *config.Config) (*renaming, error) {
 	case cfg.DNS == nil:
 	case s != nil:
 		var keyed *dnsserver.Config
-		if keyed, r.kept, err = withKeys(cfg, n.kept, n.signed, n.log); err == nil {
+		if keyed, r.kept, err = withKeys(cfg, n.kept, n.signed, false, n.log); err == nil {
 			r.change, err = s.Prepare(keyed)
 		}
 	default:
 		n.serving.Wait() // the one that left may hold the port for a moment
-		if r.fresh, r.kept, err = n.make(cfg); err == nil {
+		if r.fresh, r.kept, err = n.make(cfg, false); err == nil {
 			err = r.fresh.Listen()
 		}
 	}
