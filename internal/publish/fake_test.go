@@ -35,6 +35,7 @@ type device struct {
 	hang    chan struct{}
 	closed  int
 	settled int
+	unset   error  // of a setting beside the records, which the device would not take
 	written func() // is called at each write
 	shadows []providers.Shadow
 }
@@ -131,7 +132,7 @@ func (d *device) Settle(context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.settled++
-	return nil
+	return d.unset
 }
 
 func (d *device) Close() error {

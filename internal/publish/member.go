@@ -64,8 +64,10 @@ type standing struct {
 	class providers.Class
 	since time.Time // when it began to fail
 	fails int       // rounds in a row
-	// refused are the RRsets that the target would not change, where the rest of
-	// the last round went through; late those that are to be tried last.
+	// through: the last round went through, but for refused, which are the RRsets that
+	// the target would not change, and for what it has beside its records; late are
+	// those that are to be tried last.
+	through  bool
 	refused  []providers.Refusal
 	late     []providers.Key
 	retry    time.Time // zero where nothing is to be tried by itself
@@ -135,7 +137,7 @@ func (m *member) want(d Desired) {
 	m.eye.desire(d.Records)
 	if !same {
 		m.version++
-		if m.st.class != providers.Denied && m.st.class != providers.Permanent || m.st.refused != nil {
+		if m.st.class != providers.Denied && m.st.class != providers.Permanent || m.st.through {
 			m.st.retry = time.Time{} // a move does not wait for the pause of an older one
 		}
 	}
@@ -149,7 +151,7 @@ func (m *member) want(d Desired) {
 func (m *member) kick() {
 	m.mu.Lock()
 	m.kicked = true
-	if m.st.class == providers.Transient || m.st.class == providers.Declined {
+	if m.st.class == providers.Transient || m.st.class == providers.Declined || m.st.through {
 		m.st.retry = time.Time{}
 	}
 	m.mu.Unlock()

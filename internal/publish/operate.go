@@ -195,7 +195,7 @@ func (m *member) onlyLooked() error {
 // special makes a round of another kind, with what it leads to.
 func (m *member) special(ctx context.Context, how func(*providers.Round)) error {
 	out, err := m.once(ctx, how)
-	m.remember(&out, err)
+	m.remember(&turn{Outcome: out, synced: err == nil})
 	m.kick()
 	return err
 }
