@@ -32,9 +32,7 @@ func (s targetStore) Set(key string, value []byte) {
 	s.values.set(kindTargets, map[string][]byte{key: value})
 }
 
-func (s targetStore) SetNow(ctx context.Context, key string, value []byte) error {
-	return s.values.setNow(ctx, kindTargets, map[string][]byte{key: value})
-}
+func (s targetStore) Flush(ctx context.Context) error { return s.values.writer.Flush(ctx) }
 
 // newPushing makes the targets of a configuration. Nothing is sent before a site
 // is settled. last is the last event before this start.

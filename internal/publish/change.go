@@ -113,6 +113,8 @@ func (c *Change) member(t *target, s *Server, stored map[string][]byte) (*member
 	m.old = was
 	if was == nil {
 		m.restore(stored[key])
+	} else {
+		m.busy <- struct{}{} // until it has inherited
 	}
 	return m, nil
 }

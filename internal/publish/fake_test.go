@@ -172,6 +172,8 @@ type shelf struct {
 	mu           sync.Mutex
 	soon, stored map[string][]byte
 	fail         error
+	stalls       bool   // nothing ever lasts
+	meanwhile    func() // happens while something is to last
 	flushed      int
 	last         uint64 // event
 }
@@ -193,8 +195,18 @@ func (s *shelf) Set(key string, value []byte) {
 	}
 }
 
-func (s *shelf) SetNow(_ context.Context, key string, value []byte) error {
-	s.Set(key, value)
+func (s *shelf) Flush(ctx context.Context) error {
+	s.mu.Lock()
+	stalls, meanwhile := s.stalls, s.meanwhile
+	s.meanwhile = nil
+	s.mu.Unlock()
+	if meanwhile != nil {
+		meanwhile()
+	}
+	if stalls {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.flushed++

@@ -150,3 +150,24 @@ func TestAnOrderOutlivesAReload(t *testing.T) {
 		})
 	})
 }
+
+// A record that is taken over right after a reload that has changed the target would be
+// somebody else's again a few seconds later, without failover.
+func TestTakenOverWhileReplaced(t *testing.T) {
+	bubble(t, false, func(w *world) {
+		w.d.hand(func() { w.d.insert(providers.Entry{Record: providers.Record{Name: "www", Addr: a2}}) })
+		w.replaced()
+		w.p.Want("router", names("app", a1, "www", a1))
+		if found, err := w.p.Adopt(w.t.Context(), "router", "www", true); err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		sleep(time.Minute)
+		w.holds("www", a1)
+		if k := w.stored(); len(k.Owned) != 2 {
+			t.Errorf("stored: %+v", k)
+		}
+		w.p.Want("router", names("app", a1, "www", a2))
+		sleep(time.Minute)
+		w.holds("www", a2)
+	})
+}

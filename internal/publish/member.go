@@ -22,7 +22,7 @@ type member struct {
 	old                   *member // the one that it takes the place of; nil once that has ended
 	wake                  chan struct{}
 	done                  chan struct{}
-	busy                  chan struct{} // holds one while the provider is in use
+	busy                  chan struct{} // holds one while the provider is in use, or old is not done
 	eye                   *eye
 	alone                 atomic.Bool // the target has no other server
 
@@ -75,6 +75,7 @@ type standing struct {
 	changed  time.Time
 	writes   uint64
 	done     uint64 // the version that was verified
+	orders   uint64 // those that the last round knew of which tells how it fares
 	plan     providers.Plan
 	listing  providers.Listing
 	lookedAt time.Time // of the inspection
@@ -181,6 +182,7 @@ func (m *member) run(life context.Context) {
 			return
 		}
 		m.inherit()
+		m.give()
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -180,6 +180,7 @@ func (m *member) ended(ctx context.Context, goal *aim, out *turn, err error) {
 // took notes how the round has left the target.
 func (m *member) took(now time.Time, goal *aim, out *turn, soon bool, err error) {
 	m.mu.Lock()
+	m.st.orders = goal.orders
 	if m.st.through = out.through(); m.st.through {
 		m.st.compared = now
 	}
