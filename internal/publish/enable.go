@@ -53,6 +53,7 @@ func (m *member) enable() uint64 {
 	m.st.retry = time.Time{}
 	m.kicked, m.free, m.ordered = true, true, m.p.holds(m.site)
 	m.orders++
+	m.yield()
 	return m.orders
 }
 

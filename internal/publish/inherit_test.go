@@ -19,13 +19,21 @@ func (silent) Inspect(ctx context.Context) (providers.Inspection, error) {
 	return providers.Inspection{}, ctx.Err()
 }
 
+// stubborn takes its time to tell of itself, whatever happens meanwhile.
+type stubborn struct{ *device }
+
+func (stubborn) Inspect(context.Context) (providers.Inspection, error) {
+	time.Sleep(10 * time.Second)
+	return providers.Inspection{}, errDown
+}
+
 // replaced has a target that a reload gave another provider while the one before is
 // still about its work, for some seconds more.
 func (w *world) replaced() {
 	w.t.Helper()
 	slow := w.target
 	slow.Kind = "slow"
-	slow.Servers = []Server{{Name: "192.0.2.1:8729", Connect: func() (providers.Provider, error) { return silent{w.d}, nil }}}
+	slow.Servers = []Server{{Name: "192.0.2.1:8729", Connect: func() (providers.Provider, error) { return stubborn{w.d}, nil }}}
 	if err := w.p.Use([]Target{slow}); err != nil {
 		w.t.Fatal(err)
 	}

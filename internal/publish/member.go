@@ -44,6 +44,7 @@ type member struct {
 	orders    uint64
 	stopped   bool
 	cancel    context.CancelFunc // of the round under way
+	looking   context.CancelFunc // of what only looks, and gives way; nil where nothing does
 	st        standing
 	turned    chan struct{} // is closed when the next round has ended
 	repairs   map[providers.Key][]time.Time
@@ -138,6 +139,7 @@ func (m *member) want(d Desired) {
 	m.eye.desire(d.Records)
 	if !same {
 		m.version++
+		m.yield()
 		if m.st.class != providers.Denied && m.st.class != providers.Permanent || m.st.through {
 			m.st.retry = time.Time{} // a move does not wait for the pause of an older one
 		}
@@ -152,6 +154,7 @@ func (m *member) want(d Desired) {
 func (m *member) kick() {
 	m.mu.Lock()
 	m.kicked = true
+	m.yield()
 	if m.st.class == providers.Transient || m.st.class == providers.Declined || m.st.through {
 		m.st.retry = time.Time{}
 	}
@@ -166,6 +169,7 @@ func (m *member) stop() {
 	if m.cancel != nil {
 		m.cancel()
 	}
+	m.yield()
 	m.mu.Unlock()
 	m.rouse()
 }

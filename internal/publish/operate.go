@@ -89,6 +89,7 @@ func (m *member) disable(o Order) {
 	if m.cancel != nil {
 		m.cancel()
 	}
+	m.yield()
 	m.mu.Unlock()
 	m.eye.forget()
 }

@@ -74,18 +74,19 @@ func (m *member) heard(key providers.Key, found []netip.Addr, wrong bool) {
 // again. That it can be read proves the line; nothing is written (E8). The caller
 // has the provider.
 func (m *member) glance(ctx context.Context) {
-	m.mu.Lock()
-	unsure := m.unsure && !m.stopped && m.kept.Disabled == nil
-	m.unsure = false
-	r := m.make(false)
-	m.mu.Unlock()
-	if !unsure {
-		return
+	var r *providers.Round
+	due := func() bool {
+		unsure := m.unsure && !m.stopped && m.kept.Disabled == nil && m.halted()
+		m.unsure = false
+		r = m.make(false)
+		return unsure
 	}
-	ctx, cancel := context.WithTimeout(ctx, listWithin)
-	defer cancel()
-	r.DryRun, r.Stale = true, nil
-	out, err := m.sync(ctx, r)
+	var out providers.Outcome
+	err := m.aside(ctx, listWithin, due, func(ctx context.Context) (err error) {
+		r.DryRun, r.Stale = true, nil
+		out, err = r.Sync(ctx)
+		return err
+	})
 	if err != nil {
 		m.p.deps.Log.Debug("a target that is held cannot be read", "target", m.title(), "error", err)
 		return

@@ -172,7 +172,7 @@ func (m *member) ended(ctx context.Context, goal *aim, out *turn, err error) {
 	m.drifted(now, &out.Outcome)
 	m.conflicts(&out.Last)
 	if !m.settings().DryRun {
-		m.inspect(ctx, now)
+		m.inspect(ctx, goal, now)
 		m.look(&out.Outcome, first)
 	}
 }
@@ -216,30 +216,4 @@ func (m *member) remember(out *turn) {
 			k.Owned = nil
 		}
 	})
-}
-
-// inspect asks a target now and then what else a person should know of it.
-func (m *member) inspect(ctx context.Context, now time.Time) {
-	m.mu.Lock()
-	fresh := !m.st.lookedAt.IsZero() && now.Sub(m.st.lookedAt) < inspectEvery
-	m.mu.Unlock()
-	if fresh {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, callWithin)
-	defer cancel()
-	var found providers.Inspection
-	err := m.contain(func() (err error) {
-		found, err = m.provider.Inspect(ctx)
-		return err
-	})
-	if err != nil {
-		m.p.deps.Log.Debug("a target does not tell of itself", "target", m.title(), "error", err)
-	}
-	m.mu.Lock()
-	m.st.lookedAt = now
-	if err == nil {
-		m.st.looked = found
-	}
-	m.mu.Unlock()
 }
