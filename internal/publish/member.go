@@ -287,7 +287,7 @@ func (m *member) due(now time.Time) (bool, time.Duration) {
 	if held || m.kicked || m.version != m.st.done || m.st.err != nil {
 		return true, 0
 	}
-	next := m.target.Reconcile.Next(m.st.compared)
+	next := m.reconciled()
 	for _, again := range []time.Time{m.repairAgain(m.st.plan.Held), m.lookAgain()} {
 		if !again.IsZero() && again.Before(next) {
 			next = again

@@ -81,6 +81,15 @@ func (p *Publisher) Disable(ctx context.Context, name string, o Order) error {
 	})
 }
 
+// Disabled says whether an operator has a target left alone.
+func (p *Publisher) Disabled(name string) bool {
+	return slices.ContainsFunc(p.find(name), func(m *member) bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.kept.Disabled != nil
+	})
+}
+
 // disable has the order in force.
 func (m *member) disable(o Order) {
 	m.mu.Lock()
