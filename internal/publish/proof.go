@@ -180,19 +180,24 @@ func (e *eye) mistrusts(k providers.Key) bool {
 	return e.wrong[k]
 }
 
-// saw notes that a server gives an RRset as it should be.
-func (e *eye) saw(k providers.Key, server netip.AddrPort) {
+// saw notes that a server gives an RRset as it should be. It is false, and nothing is
+// noted, where something else is looked for by now: it may be to be otherwise.
+func (e *eye) saw(turn uint64, k providers.Key, server netip.AddrPort) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.turn != turn {
+		return false
+	}
 	e.sees[k] = true
 	delete(e.wrong, k)
 	if !slices.Contains(e.proof[k], server.Addr()) {
 		e.proof[k] = append(e.proof[k], server.Addr())
 	}
+	return true
 }
 
 // others asks the servers once that were not seen to answer a set yet.
-func (e *eye) others(ctx context.Context, servers []netip.AddrPort, s set) {
+func (e *eye) others(ctx context.Context, turn uint64, servers []netip.AddrPort, s set) {
 	for _, server := range servers {
 		if e.proves(s.key, server.Addr()) {
 			continue
@@ -203,7 +208,7 @@ func (e *eye) others(ctx context.Context, servers []netip.AddrPort, s set) {
 		case <-time.After(askPause):
 		}
 		if seen, _ := e.ask(ctx, server, s); seen {
-			e.saw(s.key, server)
+			e.saw(turn, s.key, server)
 		}
 	}
 }
