@@ -8,9 +8,8 @@ import (
 	"github.com/dnsteer/dnsteer/providers"
 )
 
-// aside makes a call that only looks at the target, if that is due, for at most a time.
-// It gives way to what is to be sent. The caller has the provider; due is asked with mu
-// held.
+// aside makes a call that no record needs, if it is due, for at most a time. It gives way
+// to what is to be sent. The caller has the provider; due is asked with mu held.
 func (m *member) aside(ctx context.Context, limit time.Duration, due func() bool, call func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -21,7 +20,7 @@ func (m *member) aside(ctx context.Context, limit time.Duration, due func() bool
 	}
 	m.looking = cancel
 	m.mu.Unlock()
-	err := m.contain(func() error { return call(ctx) })
+	err := m.contain(func() error { return providers.Within(ctx, 0, call) })
 	m.mu.Lock()
 	m.looking = nil
 	m.mu.Unlock()
@@ -31,11 +30,11 @@ func (m *member) aside(ctx context.Context, limit time.Duration, due func() bool
 	return err
 }
 
-// errGaveWay is a look that is not due, or has ended for something to be sent or a stop.
+// errGaveWay is a call that is not due, or has ended for something to be sent or a stop.
 var errGaveWay = errors.New("something is to be sent")
 
-// yield has what only looks at the target give way to what is to be sent now, or to a
-// stop. The caller holds mu.
+// yield has a call that no record needs give way to what is to be sent now, or to a stop.
+// The caller holds mu.
 func (m *member) yield() {
 	if m.looking != nil && (m.stopped || m.kept.Disabled != nil || !m.halted()) {
 		m.looking()
@@ -66,4 +65,21 @@ func (m *member) inspect(ctx context.Context, goal *aim, now time.Time) {
 		m.st.looked = found
 	}
 	m.mu.Unlock()
+}
+
+// settle sets what a target has beside its records. It is looked at in each
+// comparison, for a hand may change it when no record moves.
+func (m *member) settle(ctx context.Context, goal *aim) error {
+	s, ok := m.provider.(providers.Settler)
+	if !ok {
+		return nil
+	}
+	due := func() bool {
+		return m.version == goal.version && !m.stopped && m.kept.Disabled == nil && !m.halted()
+	}
+	err := m.aside(ctx, callWithin, due, s.Settle)
+	if errors.Is(err, errGaveWay) {
+		return providers.ErrStale
+	}
+	return err
 }

@@ -2,11 +2,13 @@ package publish
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/dnsteer/dnsteer/providers"
+	"github.com/dnsteer/dnsteer/sites"
 )
 
 // A failover would wait for a target that hangs when it is asked what it says of itself,
@@ -55,5 +57,31 @@ func TestAMoveWaitsForNoGlance(t *testing.T) {
 		w.p.Hold("berlin", false)
 		synctest.Wait()
 		w.holds("app", a2)
+	})
+}
+
+// A failover would wait for a target that hangs when it is asked for what it has beside its
+// records; and what was put right there before would be told to nobody.
+func TestAMoveWaitsForNoSetting(t *testing.T) {
+	bubble(t, false, func(w *world) {
+		w.p.Want("router", names("app", a1, "www", a1))
+		sleep(time.Minute)
+		w.d.hand(func() {
+			w.d.silent = make(chan struct{})
+			w.d.entries = slices.DeleteFunc(w.d.entries, func(e providers.Entry) bool { return e.Name == "www" })
+		})
+		w.p.Compare("berlin")
+		synctest.Wait()
+		w.holds("www", a1)
+		w.told()
+		w.p.Want("router", names("app", a2, "www", a1))
+		synctest.Wait()
+		w.holds("app", a2)
+		w.told(sites.Drift, sites.DriftRepaired)
+		if v := w.view(); v.Drifts != 1 {
+			t.Errorf("%+v", v)
+		}
+		sleep(time.Minute)
+		w.told(sites.Drift, sites.DriftRepaired, sites.PublishFailed)
 	})
 }

@@ -18,12 +18,13 @@ const (
 
 // failed takes in a round that has failed: when it is tried again, which is soon
 // where others were not tried that it may take, and who is told.
-func (m *member) failed(now time.Time, desired Desired, out *turn, soon bool, err error) {
+func (m *member) failed(now time.Time, goal *aim, out *turn, soon bool, err error) {
 	class, after := providers.ClassOf(err)
 	m.mu.Lock()
 	if m.st.err == nil {
 		m.st.since = now
 	}
+	m.st.orders = goal.orders
 	m.st.err, m.st.class, m.st.refused = err, class, nil
 	if out.through() {
 		m.st.refused = out.Refused
@@ -35,7 +36,7 @@ func (m *member) failed(now time.Time, desired Desired, out *turn, soon bool, er
 	}
 	m.st.retry = now.Add(max(pause, after))
 	fails := m.st.fails
-	stays := m.stays(desired)
+	stays := m.stays(goal.desired)
 	m.mu.Unlock()
 	m.p.deps.Log.Debug("a round with a target has failed", "target", m.title(), "error", err, "again_in", pause)
 	text := fmt.Sprintf("%s could not be brought to what it should hold: %v.", m.title(), err)

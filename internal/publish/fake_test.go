@@ -34,7 +34,9 @@ type device struct {
 	hang    chan struct{}
 	closed  int
 	settled int
-	unset   error  // of a setting beside the records, which the device would not take
+	unset   error // of a setting beside the records, which the device would not take
+	// silent is not nil where it does not answer for that setting.
+	silent  chan struct{}
 	written func() // is called at each write
 	shadows []providers.Shadow
 }
@@ -127,10 +129,19 @@ func (d *device) Inspect(context.Context) (providers.Inspection, error) {
 	return providers.Inspection{Product: "a device"}, nil
 }
 
-func (d *device) Settle(context.Context) error {
+func (d *device) Settle(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.settled++
+	if silent := d.silent; silent != nil {
+		d.mu.Unlock()
+		defer d.mu.Lock()
+		select {
+		case <-silent:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	}
 	return d.unset
 }
 

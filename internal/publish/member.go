@@ -44,7 +44,7 @@ type member struct {
 	orders    uint64
 	stopped   bool
 	cancel    context.CancelFunc // of the round under way
-	looking   context.CancelFunc // of what only looks, and gives way; nil where nothing does
+	looking   context.CancelFunc // of a call that gives way; nil where there is none
 	st        standing
 	turned    chan struct{} // is closed when the next round has ended
 	repairs   map[providers.Key][]time.Time

@@ -53,7 +53,7 @@ func (m *member) round(life context.Context) {
 	out, err := m.sync(ctx, r)
 	got := turn{Outcome: out, synced: err == nil}
 	if err == nil && !r.DryRun {
-		err = m.settle(ctx, r.Stale)
+		err = m.settle(ctx, &goal)
 	}
 	m.mu.Lock()
 	m.cancel = nil
@@ -119,19 +119,6 @@ func (m *member) sync(ctx context.Context, r *providers.Round) (out providers.Ou
 	return out, err
 }
 
-// settle sets what a target has beside its records. It is looked at in each
-// comparison, for a hand may change it when no record moves.
-func (m *member) settle(ctx context.Context, stale func() bool) error {
-	s, ok := m.provider.(providers.Settler)
-	switch {
-	case !ok:
-		return nil
-	case stale():
-		return providers.ErrStale
-	}
-	return m.contain(func() error { return providers.Within(ctx, callWithin, s.Settle) })
-}
-
 // contain makes an error of a panic.
 func (m *member) contain(f func() error) (err error) {
 	defer func() {
@@ -162,10 +149,18 @@ func (m *member) ended(ctx context.Context, goal *aim, out *turn, err error) {
 	}
 	m.mu.Unlock()
 	m.remember(out)
-	if errors.Is(err, providers.ErrStale) || err != nil && aborted {
+	stale := errors.Is(err, providers.ErrStale)
+	if stale && !out.synced || err != nil && aborted {
 		return
 	}
-	m.took(now, goal, out, soon, err)
+	m.took(now, goal, out)
+	switch {
+	case stale: // and has the records as they should be, but for what is newer
+	case err != nil:
+		m.failed(now, goal, out, soon, err)
+	default:
+		m.well(goal, out)
+	}
 	if !out.through() {
 		return
 	}
@@ -177,28 +172,29 @@ func (m *member) ended(ctx context.Context, goal *aim, out *turn, err error) {
 	}
 }
 
-// took notes how the round has left the target.
-func (m *member) took(now time.Time, goal *aim, out *turn, soon bool, err error) {
+// took notes what the round has brought the target to.
+func (m *member) took(now time.Time, goal *aim, out *turn) {
 	m.mu.Lock()
-	m.st.orders = goal.orders
+	defer m.mu.Unlock()
 	if m.st.through = out.through(); m.st.through {
 		m.st.compared = now
 	}
-	if out.synced {
-		m.st.done = goal.version
-		m.unsure, m.otherwise = false, nil
-		if m.orders == goal.orders {
-			m.free, m.ordered = false, false
-		}
-	}
-	if err == nil {
-		m.st.err, m.st.class, m.st.fails, m.st.retry, m.st.refused = nil, providers.Transient, 0, time.Time{}, nil
-	}
-	m.mu.Unlock()
-	if err != nil {
-		m.failed(now, goal.desired, out, soon, err)
+	if !out.synced {
 		return
 	}
+	m.st.done = goal.version
+	m.unsure, m.otherwise = false, nil
+	if m.orders == goal.orders {
+		m.free, m.ordered = false, false
+	}
+}
+
+// well takes in a round after which nothing is left to do.
+func (m *member) well(goal *aim, out *turn) {
+	m.mu.Lock()
+	m.st.orders = goal.orders
+	m.st.err, m.st.class, m.st.fails, m.st.retry, m.st.refused = nil, providers.Transient, 0, time.Time{}, nil
+	m.mu.Unlock()
 	m.p.deps.Log.Debug("a target was compared", "target", m.title(), "writes", out.Writes)
 	m.solved(slotFailed, m.title()+" holds what it should again.")
 }
