@@ -164,7 +164,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	a.keeper = &keeper{
 		commit: commit, stored: a.hub.stored, serials: a.names.serials, reserve: a.names.reserve, believed: a.judge.Believed, loop: a.loop, replaced: a.keepConfig, log: a.log,
 		failing: report.Alarming(),
-		values: newValues(state.Values),
+		values:  newValues(state.Values),
 	}
 	for name := range state.Sites {
 		a.keeper.names = append(a.keeper.names, name)

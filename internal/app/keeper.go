@@ -218,11 +218,11 @@ func (k *keeper) note(events []sites.Event) {
 
 // everything queues all durable state, for a store that has lost it.
 func (k *keeper) everything(m *sites.Machine) {
-	b := store.Batch{Global: k.encode(m.Global()), Serials: k.count(nil), Values: k.values.all()}
+	b := store.Batch{Global: k.encode(m.Global()), Serials: k.count(nil)}
 	for i, name := range k.names {
 		k.add(&b, name, m.Saved(i))
 	}
-	k.writer.Queue(b)
+	k.values.queueAll(b)
 }
 
 // add adds the state of a site, which is encoded beside the loop: a large site has
