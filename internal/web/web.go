@@ -194,7 +194,7 @@ func (h *Handler) enter(v *visit, to route) error {
 	case v.caller.Role >= to.role:
 		return to.serve(v)
 	case v.caller.Role == auth.Nobody:
-		v.redirect("/login?to=" + template.URLQueryEscaper(v.r.URL.RequestURI()))
+		v.redirect("/login?to=" + template.URLQueryEscaper(page(v.r)))
 		return nil
 	default:
 		return &api.Problem{Status: http.StatusForbidden, Title: "Forbidden", Detail: fmt.Sprintf("%s may look as %s; this takes the role %s. Ask somebody who has it, or log in as another.", v.name(), v.caller.Role, to.role)}
