@@ -269,7 +269,7 @@ func FuzzParseEventQuery(f *testing.F) {
 
 // A request that is given up must not be counted as the controller's fault.
 func TestGivenUp(t *testing.T) {
-	if p := problemOf(fmt.Errorf("ask: %w", context.Canceled)); p.Status != http.StatusServiceUnavailable {
+	if p := ProblemOf(fmt.Errorf("ask: %w", context.Canceled)); p.Status != http.StatusServiceUnavailable {
 		t.Errorf("status %d", p.Status)
 	}
 }

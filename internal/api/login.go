@@ -78,7 +78,7 @@ func (h *Handler) Enter(w http.ResponseWriter, r *http.Request, user, password s
 		h.Log.Warn("a login failed", "from", c.Source)
 		return in, problem(http.StatusUnauthorized, "%v", err)
 	case err != nil:
-		return in, problemOf(err)
+		return in, ProblemOf(err)
 	}
 	// Another session that the browser had has no use any more.
 	h.Gate.Logout(c.Login, false)

@@ -35,7 +35,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return problem(http.StatusServiceUnavailable, "%d readers follow the events already; end one of them", maxStreams)
 	}
-	if err := unhurried(w); err != nil {
+	if err := Unhurried(w); err != nil {
 		return err
 	}
 	events, err := h.Reader.Follow(r.Context(), q.After)

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -186,7 +188,10 @@ func (h *Handler) configuration(v *visit) error { return h.showConfiguration(v, 
 // reload has the files read again, and shows what came of it.
 func (h *Handler) reload(v *visit) error {
 	report, err := h.Operator.Reload(v.r.Context())
-	if err != nil {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err // what came of it is not known
+	case err != nil:
 		v.status = http.StatusUnprocessableEntity
 		return h.showConfiguration(v, "", err.Error())
 	}
