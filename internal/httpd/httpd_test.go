@@ -198,10 +198,16 @@ func TestLogin(t *testing.T) {
 			t.Errorf("the cookie %+v", cookie)
 		}
 		with := "Cookie: " + cookie.Name + "=" + cookie.Value
-		_, text = s.ask("GET", "/api/v1/session", "", with)
-		var who api.SessionView
-		if err := json.Unmarshal([]byte(text), &who); err != nil || who.Name != "alice" || who.Role != "admin" {
+		var told, who api.SessionView
+		if err := json.Unmarshal([]byte(text), &told); err != nil {
 			t.Errorf("%v %s", err, text)
+		}
+		_, text = s.ask("GET", "/api/v1/session", "", with)
+		if err := json.Unmarshal([]byte(text), &who); err != nil || who.Name != "alice" || who.Role != "admin" || who.Expires.IsZero() {
+			t.Errorf("%v %s", err, text)
+		}
+		if told.Name != who.Name || told.Role != who.Role || told.Expires.Sub(who.Expires).Abs() > time.Second {
+			t.Errorf("the login tells of %+v, the session of %+v", told, who)
 		}
 		if _, text := s.ask("POST", "/api/v1/commands", pause, with); !strings.Contains(text, "Done.") || s.ctl.commands[0].By != "alice" {
 			t.Errorf("%s %+v", text, s.ctl.commands)
