@@ -200,7 +200,7 @@ func (g *guard) identify(s *state, c *api.Caller, r *http.Request) (refused stri
 		g.letIn(c, &in)
 		return ""
 	}
-	if secret := api.SessionSecret(r, c.Secure); secret != "" {
+	if secret := api.SessionSecret(r, c); secret != "" {
 		if in, ok := g.gate.Session(secret); ok {
 			g.letIn(c, &in)
 			return ""
