@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -106,6 +108,10 @@ func (g *guard) wrap(next http.Handler) http.Handler {
 				return
 			}
 			r = r2
+			if to := clean(r.URL); to != "" { // the routes would lead to it without the base
+				http.Redirect(w, r, base+to, http.StatusTemporaryRedirect)
+				return
+			}
 		}
 		next.ServeHTTP(w, r.WithContext(api.WithCaller(r.Context(), c)))
 	})
@@ -126,6 +132,20 @@ func below(r *http.Request, base string) (*http.Request, bool) {
 	out := *r
 	out.URL = &u
 	return &out, true
+}
+
+// clean gives the URL that means the same as one with a slash or a dot too many; "" for
+// one that has none.
+func clean(u *url.URL) string {
+	was := u.EscapedPath()
+	to := path.Clean(was)
+	if strings.TrimSuffix(was, "/") == strings.TrimSuffix(to, "/") {
+		return ""
+	}
+	if u.RawQuery != "" {
+		to += "?" + u.RawQuery
+	}
+	return to
 }
 
 // clip bounds what is said again to who has sent it.

@@ -230,6 +230,30 @@ func TestLogin(t *testing.T) {
 	}
 }
 
+// Who asks below a base path for a path with a slash too many would be led out of it, to
+// what the proxy serves beside it.
+func TestRedirectsStayBelowTheBasePath(t *testing.T) {
+	s := open(t, func(c *config.HTTP) { c.BasePath = "/x" })
+	for path, want := range map[string]string{
+		"/x//api/v1/status?a=b":      "/x/api/v1/status?a=b",
+		"/x/api/v1/../v1/status":     "/x/api/v1/status",
+		"/x//evil.example/":          "/x/evil.example",
+		"/x/../../etc":               "/x/etc",
+		"/x/-/healthy/":              "",
+		"/x/api/v1/history/a%2f%2fb": "",
+		"/x":                         "",
+		"/x//":                       "/x/",
+	} {
+		res, text := s.ask("GET", path, "", bearing("viewer"))
+		if got := res.Header.Get("Location"); got != want {
+			t.Errorf("%s: %d to %q, want %q: %s", path, res.StatusCode, got, want, text)
+		}
+	}
+	if res, _ := s.ask("POST", "/x//api/v1/commands", pause, bearing("operator")); res.Header.Get("Location") != "/x/api/v1/commands" {
+		t.Errorf("a command: %d to %q", res.StatusCode, res.Header.Get("Location"))
+	}
+}
+
 // Behind a proxy everybody would have the proxy's address, and a stranger could
 // take any other by a header.
 func TestProxies(t *testing.T) {
