@@ -89,7 +89,7 @@ func New(d Deps) (*Handler, error) {
 		return nil, err
 	}
 	h.assets = http.StripPrefix("/assets/", http.FileServerFS(assets))
-	h.mux.HandleFunc("GET /assets/", h.asset)
+	h.mux.HandleFunc("GET /assets/{name}", h.asset)
 	for _, r := range h.routes() {
 		h.mux.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { h.visit(w, req, r) })
 	}
@@ -136,13 +136,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// asset serves a file that may be kept: its URL changes with its content.
+// asset serves a file that may be kept by the URL that it has: that changes with its
+// content. By that of another version it is not kept, which may come back.
 func (h *Handler) asset(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Query().Has("v") {
+	name := r.PathValue("name")
+	if r.URL.RequestURI() == h.paths[name] {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	w.Header().Set("Vary", "Accept-Encoding")
-	small := h.small[strings.TrimPrefix(r.URL.Path, "/assets/")]
+	small := h.small[name]
 	if small == nil || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.assets.ServeHTTP(w, r)
 		return

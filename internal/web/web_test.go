@@ -110,6 +110,31 @@ func TestAssetsAndWeight(t *testing.T) {
 	}
 }
 
+// If this fails, a browser keeps the scripts of one version by the URL of another for a
+// year, so that after an upgrade that was taken back the page and its scripts do not fit;
+// or anybody is shown what files there are.
+func TestAssetsAreKeptByTheirOwnURL(t *testing.T) {
+	h := pagesOf(t, &fake{})
+	for path, want := range map[string]struct {
+		status int
+		kept   bool
+	}{
+		h.paths["dnsteer.js"]:     {http.StatusOK, true},
+		h.paths["icon.svg"]:       {http.StatusOK, true},
+		"/assets/dnsteer.js?v=1":  {http.StatusOK, false},
+		"/assets/dnsteer.js":      {http.StatusOK, false},
+		"/assets/nothing.js?v=1":  {http.StatusNotFound, false},
+		"/assets/":                {http.StatusNotFound, false},
+		"/assets":                 {http.StatusNotFound, false},
+		"/assets/..%2ftemplates/": {http.StatusNotFound, false},
+	} {
+		w := ask(h, auth.Nobody, http.MethodGet, path, "")
+		if kept := strings.Contains(w.Header().Get("Cache-Control"), "immutable"); w.Code != want.status || kept != want.kept {
+			t.Errorf("%s: %d, kept %v, want %+v", path, w.Code, kept, want)
+		}
+	}
+}
+
 // The times of terminals become the reader's: one without a date is the nearest.
 func TestProse(t *testing.T) {
 	list := prose("out since 23:59:50 UTC, back at 2026-03-01 00:01:00 UTC", now())
