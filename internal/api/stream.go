@@ -29,6 +29,10 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if r.Method == http.MethodHead { // that it is there is all that was asked
+		w.Header().Set("Content-Type", streamMedia)
+		return nil
+	}
 	select {
 	case h.streams <- struct{}{}:
 		defer func() { <-h.streams }()
