@@ -143,6 +143,35 @@ func TestProse(t *testing.T) {
 	}
 }
 
+// If this fails, times in the sentences of a controller that is not set to UTC stand in
+// its zone among times in the reader's, or are taken for others.
+func TestProseOfAnotherZone(t *testing.T) {
+	for _, tt := range []struct {
+		zone *time.Location
+		word string
+		want string // "" for a word that stays as it is
+	}{
+		{time.FixedZone("CET", 3600), "01:00:05 CET", "2026-03-01T00:00:05Z"},
+		{time.FixedZone("CET", 3600), "00:59:50 CET", "2026-02-28T23:59:50Z"},
+		{time.FixedZone("CET", 3600), "2026-02-27 00:30:00 CET", "2026-02-26T23:30:00Z"},
+		{time.FixedZone("CET", 3600), "23:59:50 UTC", "2026-02-28T23:59:50Z"},
+		{time.FixedZone("-03", -3*3600), "20:59:50 -03", "2026-02-28T23:59:50Z"},
+		{time.FixedZone("+0545", 5*3600+45*60), "05:45:00 +0545", "2026-03-01T00:00:00Z"},
+		{time.UTC, "00:00:01 UTC", "2026-03-01T00:00:01Z"},
+		{time.UTC, "2026-02-27 00:30:00 CET", ""},
+		{time.UTC, "00:30:00 CET", ""},
+	} {
+		list := proseOf("out since "+tt.word+" (refused)", now(), tt.zone)
+		got := ""
+		if len(list) == 3 {
+			got = list[1].At.Format(time.RFC3339)
+		}
+		if got != tt.want {
+			t.Errorf("%s at %s: %q, want %q", tt.word, tt.zone, got, tt.want)
+		}
+	}
+}
+
 // If this fails, a response time says nothing, such as 0.0 ms.
 func TestTook(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "", time.Microsecond: "< 0.1 ms", 1260 * time.Microsecond: "1.3 ms", 25 * time.Millisecond: "25 ms", 1500 * time.Millisecond: "1.5 s"} {
