@@ -112,12 +112,6 @@ func (g *Gate) Use(d Directory) {
 	g.announce()
 }
 
-// Open says that there is nobody who could log in.
-func (g *Gate) Open() bool {
-	d := g.directory()
-	return len(d.Users) == 0 && len(d.Tokens) == 0
-}
-
 func (g *Gate) directory() Directory {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -186,10 +186,11 @@ func trusted(list []netip.Prefix, addr netip.Addr) bool {
 	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// proxied says whether a request came by a proxy, whose clients may be anybody.
+// proxied says whether a request came by a proxy, whose clients may be anybody. Each says
+// so in headers of its own, of which one is enough.
 func proxied(r *http.Request) bool {
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
-		if r.Header.Get(name) != "" {
+	for name := range r.Header {
+		if name == "Forwarded" || name == "X-Real-Ip" || name == "Via" || strings.HasPrefix(name, "X-Forwarded-") {
 			return true
 		}
 	}
