@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -106,7 +105,10 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var in LoginRequest
-	if err := json.Unmarshal(body, &in); err != nil || in.User == "" || in.Password == "" {
+	if err := decode(body, "login", &in); err != nil {
+		return err
+	}
+	if in.User == "" || in.Password == "" {
 		return problem(http.StatusBadRequest, `expected {"user": "…", "password": "…"}`)
 	}
 	who, err := h.Enter(w, r, in.User, in.Password)

@@ -109,7 +109,7 @@ func (g *guard) wrap(next http.Handler) http.Handler {
 			}
 			r = r2
 			if to := clean(r.URL); to != "" { // the routes would lead to it without the base
-				http.Redirect(w, r, base+to, http.StatusTemporaryRedirect)
+				http.Redirect(w, r, base+to, http.StatusTemporaryRedirect) //nolint:gosec // it is a path of ours: the base stands before it
 				return
 			}
 		}
