@@ -25,7 +25,7 @@ func helpers(assets map[string]string) template.FuncMap {
 	}
 	return template.FuncMap{
 		"ago": ago, "clock": clock, "stamp": stamp, "took": took, "asset": asset,
-		"addresses": addresses, "sentence": sentence, "lower": strings.ToLower, "join": strings.Join, "prose": prose, "serves": serves, "detailed": func(d probes.Detail) []said { return detailed(&d) },
+		"addresses": addresses, "listed": listed, "sentence": sentence, "lower": strings.ToLower, "join": strings.Join, "prose": prose, "serves": serves, "detailed": func(d probes.Detail) []said { return detailed(&d) },
 		"sign": func(shape, word string, tone Tone) sign { return sign{shape, word, tone} },
 	}
 }

@@ -67,7 +67,8 @@ func eventQuery(v *visit) (api.EventQuery, error) {
 		q.Kinds = []sites.Kind{kind}
 	}
 	if before := query(v.r, "before"); before != "" {
-		if _, err := fmt.Sscanf(before, "%d", &q.Before); err != nil {
+		var err error
+		if q.Before, err = strconv.ParseUint(before, 10, 64); err != nil {
 			return q, &api.NotFoundError{Text: fmt.Sprintf("before: %q is no number.", before)}
 		}
 	}
