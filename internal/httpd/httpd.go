@@ -192,6 +192,7 @@ func (s *Server) serve(ln net.Listener, cfg *config.HTTP) *endpoint {
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
 		Protocols:         protocols(),
+		ConnState:         e.listener.now,
 		ErrorLog:          slog.NewLogLogger(s.opt.Log.Handler(), slog.LevelDebug),
 	}
 	addr := ln.Addr().String()
