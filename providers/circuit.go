@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/dnsteer/dnsteer/internal/clock"
 )
 
 // How often refused credentials are tried again. AdGuard Home shuts an address
@@ -108,14 +110,13 @@ func (c *Circuit) Do(ctx context.Context, call func() error) error {
 func (c *Circuit) refused(now time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	const format = "15:04:05 UTC"
-	switch at := c.last.UTC().Format(format); {
+	switch at := clock.Told(c.last, now); {
 	case c.refusals >= c.tries && c.tries > 1:
 		return &Error{Class: Denied, Err: fmt.Errorf("nothing was tried, since the credentials were refused at %s for the last of %d times: %w", at, c.tries, c.err)}
 	case c.refusals >= c.tries:
 		return &Error{Class: Denied, Err: fmt.Errorf("nothing more was tried, since the credentials were refused a moment ago: %w", c.err)}
 	case c.next.After(now):
-		return &Error{Class: Denied, After: c.next.Sub(now), Err: fmt.Errorf("nothing was tried, since the credentials were refused at %s and are tried again at %s: %w", at, c.next.UTC().Format(format), c.err)}
+		return &Error{Class: Denied, After: c.next.Sub(now), Err: fmt.Errorf("nothing was tried, since the credentials were refused at %s and are tried again at %s: %w", at, clock.Told(c.next, now), c.err)}
 	}
 	return nil
 }

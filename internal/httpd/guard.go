@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -106,6 +108,10 @@ func (g *guard) wrap(next http.Handler) http.Handler {
 				return
 			}
 			r = r2
+			if to := clean(r.URL); to != "" { // the routes would lead to it without the base
+				http.Redirect(w, r, base+to, http.StatusTemporaryRedirect) //nolint:gosec // it is a path of ours: the base stands before it
+				return
+			}
 		}
 		next.ServeHTTP(w, r.WithContext(api.WithCaller(r.Context(), c)))
 	})
@@ -126,6 +132,20 @@ func below(r *http.Request, base string) (*http.Request, bool) {
 	out := *r
 	out.URL = &u
 	return &out, true
+}
+
+// clean gives the URL that means the same as one with a slash or a dot too many; "" for
+// one that has none.
+func clean(u *url.URL) string {
+	was := u.EscapedPath()
+	to := path.Clean(was)
+	if strings.TrimSuffix(was, "/") == strings.TrimSuffix(to, "/") {
+		return ""
+	}
+	if u.RawQuery != "" {
+		to += "?" + u.RawQuery
+	}
+	return to
 }
 
 // clip bounds what is said again to who has sent it.
@@ -166,10 +186,11 @@ func trusted(list []netip.Prefix, addr netip.Addr) bool {
 	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// proxied says whether a request came by a proxy, whose clients may be anybody.
+// proxied says whether a request came by a proxy, whose clients may be anybody. Each says
+// so in headers of its own, of which one is enough.
 func proxied(r *http.Request) bool {
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
-		if r.Header.Get(name) != "" {
+	for name := range r.Header {
+		if name == "Forwarded" || name == "X-Real-Ip" || name == "Via" || strings.HasPrefix(name, "X-Forwarded-") {
 			return true
 		}
 	}
@@ -200,7 +221,7 @@ func (g *guard) identify(s *state, c *api.Caller, r *http.Request) (refused stri
 		g.letIn(c, &in)
 		return ""
 	}
-	if secret := api.SessionSecret(r, c.Secure); secret != "" {
+	if secret := api.SessionSecret(r, c); secret != "" {
 		if in, ok := g.gate.Session(secret); ok {
 			g.letIn(c, &in)
 			return ""

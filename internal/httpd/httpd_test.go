@@ -145,9 +145,11 @@ func TestWhoIsLetIn(t *testing.T) {
 		{"without a login", func(c *config.HTTP) { c.WithoutLogin = auth.Viewer }, "GET", "/api/v1/status", nil, 200},
 		{"without a login, too much", func(c *config.HTTP) { c.WithoutLogin = auth.Viewer }, "POST", "/api/v1/commands", nil, 401 + 2},
 		{"without a login by a proxy", func(c *config.HTTP) { c.WithoutLogin = auth.Admin }, "GET", "/api/v1/status", []string{"X-Forwarded-For: 192.0.2.1"}, 401},
-		{"metrics from this machine", func(c *config.HTTP) { c.Directory = auth.Directory{} }, "GET", "/metrics", nil, 200},
+		{"metrics from this machine", func(c *config.HTTP) { c.Directory, c.WithoutLogin = auth.Directory{}, auth.Viewer }, "GET", "/metrics", nil, 200},
+		{"metrics without a login, which may nothing", func(c *config.HTTP) { c.Directory = auth.Directory{} }, "GET", "/metrics", nil, 401},
 		{"metrics from this machine, with users", nil, "GET", "/metrics", nil, 401},
-		{"metrics by a proxy", func(c *config.HTTP) { c.Directory = auth.Directory{} }, "GET", "/metrics", []string{"X-Forwarded-For: 192.0.2.1"}, 401},
+		{"metrics by a proxy", func(c *config.HTTP) { c.Directory, c.WithoutLogin = auth.Directory{}, auth.Viewer }, "GET", "/metrics", []string{"X-Forwarded-For: 192.0.2.1"}, 401},
+		{"metrics by a proxy that tells the scheme alone", func(c *config.HTTP) { c.Directory, c.WithoutLogin = auth.Directory{}, auth.Viewer }, "GET", "/metrics", []string{"X-Forwarded-Proto: https"}, 401},
 		{"metrics that have a token", func(c *config.HTTP) { c.Metrics = &hash }, "GET", "/metrics", nil, 401},
 		{"metrics with their token", func(c *config.HTTP) { c.Metrics = &hash }, "GET", "/metrics", []string{"Authorization: Bearer " + metricsWord}, 200},
 		{"metrics with a viewer's", func(c *config.HTTP) { c.Metrics = &hash }, "GET", "/metrics", []string{bearing("viewer")}, 200},
@@ -198,10 +200,16 @@ func TestLogin(t *testing.T) {
 			t.Errorf("the cookie %+v", cookie)
 		}
 		with := "Cookie: " + cookie.Name + "=" + cookie.Value
-		_, text = s.ask("GET", "/api/v1/session", "", with)
-		var who api.SessionView
-		if err := json.Unmarshal([]byte(text), &who); err != nil || who.Name != "alice" || who.Role != "admin" {
+		var told, who api.SessionView
+		if err := json.Unmarshal([]byte(text), &told); err != nil {
 			t.Errorf("%v %s", err, text)
+		}
+		_, text = s.ask("GET", "/api/v1/session", "", with)
+		if err := json.Unmarshal([]byte(text), &who); err != nil || who.Name != "alice" || who.Role != "admin" || who.Expires.IsZero() {
+			t.Errorf("%v %s", err, text)
+		}
+		if told.Name != who.Name || told.Role != who.Role || told.Expires.Sub(who.Expires).Abs() > time.Second {
+			t.Errorf("the login tells of %+v, the session of %+v", told, who)
 		}
 		if _, text := s.ask("POST", "/api/v1/commands", pause, with); !strings.Contains(text, "Done.") || s.ctl.commands[0].By != "alice" {
 			t.Errorf("%s %+v", text, s.ctl.commands)
@@ -221,6 +229,30 @@ func TestLogin(t *testing.T) {
 		if log := s.log.String(); strings.Contains(log, "canary") || strings.Contains(log, "$2a$") || strings.Contains(log, cookie.Value) {
 			t.Errorf("a secret is in the log: %s", log)
 		}
+	}
+}
+
+// Who asks below a base path for a path with a slash too many would be led out of it, to
+// what the proxy serves beside it.
+func TestRedirectsStayBelowTheBasePath(t *testing.T) {
+	s := open(t, func(c *config.HTTP) { c.BasePath = "/x" })
+	for path, want := range map[string]string{
+		"/x//api/v1/status?a=b":      "/x/api/v1/status?a=b",
+		"/x/api/v1/../v1/status":     "/x/api/v1/status",
+		"/x//evil.example/":          "/x/evil.example",
+		"/x/../../etc":               "/x/etc",
+		"/x/-/healthy/":              "",
+		"/x/api/v1/history/a%2f%2fb": "",
+		"/x":                         "",
+		"/x//":                       "/x/",
+	} {
+		res, text := s.ask("GET", path, "", bearing("viewer"))
+		if got := res.Header.Get("Location"); got != want {
+			t.Errorf("%s: %d to %q, want %q: %s", path, res.StatusCode, got, want, text)
+		}
+	}
+	if res, _ := s.ask("POST", "/x//api/v1/commands", pause, bearing("operator")); res.Header.Get("Location") != "/x/api/v1/commands" {
+		t.Errorf("a command: %d to %q", res.StatusCode, res.Header.Get("Location"))
 	}
 }
 

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -65,7 +67,8 @@ func eventQuery(v *visit) (api.EventQuery, error) {
 		q.Kinds = []sites.Kind{kind}
 	}
 	if before := query(v.r, "before"); before != "" {
-		if _, err := fmt.Sscanf(before, "%d", &q.Before); err != nil {
+		var err error
+		if q.Before, err = strconv.ParseUint(before, 10, 64); err != nil {
 			return q, &api.NotFoundError{Text: fmt.Sprintf("before: %q is no number.", before)}
 		}
 	}
@@ -186,7 +189,10 @@ func (h *Handler) configuration(v *visit) error { return h.showConfiguration(v, 
 // reload has the files read again, and shows what came of it.
 func (h *Handler) reload(v *visit) error {
 	report, err := h.Operator.Reload(v.r.Context())
-	if err != nil {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err // what came of it is not known
+	case err != nil:
 		v.status = http.StatusUnprocessableEntity
 		return h.showConfiguration(v, "", err.Error())
 	}

@@ -131,7 +131,8 @@ type targetOrder struct {
 	Not     []string
 	Text    string // what would be done
 	Changes []api.TargetChange
-	Refusal string
+	// Refusal is why it was refused, Fault what is wrong with what was typed.
+	Refusal, Fault string
 }
 
 // describeTarget says what a verb is called, and what it does and does not do.
@@ -185,6 +186,7 @@ func (h *Handler) targetOrder(v *visit) (*targetOrder, error) {
 		Verb: api.TargetVerb(in.Get("verb")), Target: in.Get("target"), Reason: strings.TrimSpace(in.Get("reason")), By: v.who(),
 	}}
 	if len(o.Reason) > maxReason {
+		o.Fault = tooLong
 		o.Reason = strings.ToValidUTF8(o.Reason[:maxReason], "")
 	}
 	if h.Publisher == nil || !slices.Contains(api.TargetVerbs(), o.Verb) {
@@ -199,6 +201,10 @@ func (h *Handler) actTarget(v *visit) error {
 	o, err := h.targetOrder(v)
 	if err != nil {
 		return err
+	}
+	if o.Fault != "" {
+		v.status = http.StatusUnprocessableEntity
+		return h.showTargetOrder(v, o)
 	}
 	o.Confirmed = true
 	// What was begun is carried out, whether the browser waits or not.
