@@ -26,7 +26,7 @@ type file struct {
 
 type stateKeys struct {
 	At   Pos
-	Path Value[string] `yaml:"path" doc:"Folder of the embedded store and of the control socket. Relative to this file." default:"/var/lib/dnsteer"`
+	Path Value[string] `yaml:"path" doc:"Folder of the embedded store and of the control socket. Relative to this file." nonempty:"yes" default:"/var/lib/dnsteer"`
 }
 
 // brakeKeys says when the prober is the likeliest cause (A10).
