@@ -37,6 +37,9 @@ func (m *Machine) choose(p *pool) (*node, [families]bool) {
 		}
 		return first, first.serves()
 	}
+	if p.Source == Emergency && m.emergency(p) != nil {
+		return nil, [families]bool{} // it has something else than what is not known (N10)
+	}
 	return p.awaited(cur)
 }
 
