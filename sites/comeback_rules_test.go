@@ -28,7 +28,8 @@ func TestN12Return(t *testing.T) {
 				berlin=emergency:hamburg 10.2.0.11
 				site berlin=down
 				berlin=own 10.1.0.11, 10.1.0.12`,
-		}, {
+		},
+		{
 			name: "nor in a pause",
 			cfg:  several(guarded, emergencies("berlin>hamburg")),
 			in: `60s maintenance berlin
@@ -40,7 +41,8 @@ func TestN12Return(t *testing.T) {
 				24m see berlin`,
 			want: `berlin=emergency:hamburg 10.2.0.11
 				berlin=own 10.1.0.11, 10.1.0.12`,
-		}, {
+		},
+		{
 			name: "nor to one of which nothing is known, in active_passive",
 			cfg:  several(guarded, emergencies("hamburg>berlin")),
 			in: `60s maintenance hamburg
@@ -51,7 +53,8 @@ func TestN12Return(t *testing.T) {
 				24m see hamburg`,
 			want: `hamburg=emergency:berlin 10.1.0.11, 10.1.0.12
 				hamburg=own 10.2.0.11`,
-		}, {
+		},
+		{
 			name: "but it is by force",
 			cfg:  emergencies("hamburg>berlin"),
 			in: `60s down hamburg/a
@@ -77,7 +80,8 @@ func TestN12Return(t *testing.T) {
 			want: `berlin=emergency:hamburg 10.2.0.11
 				berlin=emergency:hamburg 10.2.0.11
 				berlin=own 10.1.0.13`,
-		}, {
+		},
+		{
 			name:   "in active_passive",
 			cfg:    emergencies("hamburg>berlin"),
 			reload: []func(*Config){more(1, "c")},
@@ -90,7 +94,8 @@ func TestN12Return(t *testing.T) {
 				140s see hamburg`,
 			want: `hamburg=emergency:berlin 10.1.0.11, 10.1.0.12
 				hamburg=own 10.2.0.13`,
-		}, {
+		},
+		{
 			name:   "but where nobody serves, it is answered",
 			reload: []func(*Config){more(0, "c")},
 			in: `60s down berlin/a
