@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/dnsteer/dnsteer/sites"
 )
 
 // If this fails, certificates are judged by a clock that stands at 1970, or a
@@ -70,6 +72,18 @@ func TestJudge(t *testing.T) {
 	}
 	if now.Boot <= 0 || now.Wall.IsZero() {
 		t.Errorf("a clock is missing: %+v", now)
+	}
+}
+
+// If this fails, `--for`, windows and histories follow a clock that neither counts sleep
+// nor is ever set: a maintenance until two o'clock lasts past it by the time that the
+// machine was asleep, and a jump of the wall clock is not noticed (O5).
+func TestWallIsTheWallClock(t *testing.T) {
+	judged, _ := Judge{}.Now()
+	for _, now := range []sites.Instant{Now(), judged} {
+		if now.Wall != now.Wall.Round(0) {
+			t.Errorf("%v bears a reading of the monotonic clock, by which it is compared", now.Wall)
+		}
 	}
 }
 
