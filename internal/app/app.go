@@ -64,6 +64,9 @@ type App struct {
 	log     *slog.Logger
 	started time.Time
 	judge   clock.Judge
+	// believed is the wall time of the last events of this run, where the clock was
+	// believed then; 0 for none (O6).
+	believed atomic.Int64
 	// life ends when the stop begins: what may take long is then given up.
 	life context.Context
 
@@ -169,7 +172,10 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 		a.keeper.names = append(a.keeper.names, name)
 	}
 	a.keeper.use(&cfg.Sites)
-	a.loop.record = a.keeper.record
+	a.loop.record = func(m *sites.Machine, now sites.Instant, fx sites.Effects) {
+		a.keeper.record(m, now, fx)
+		a.believe(now, fx.Events)
+	}
 	a.opt.stand.seal(a)
 	a.loop.engine = engine.New(a.instant(), &cfg.Sites, saved, seed(cfg.Instance))
 	boot := a.opt.stand.boot()
@@ -202,8 +208,21 @@ func (a *App) instant() sites.Instant {
 	if a.opt.stand != nil && a.opt.stand.Clock != nil {
 		return a.opt.stand.Clock()
 	}
-	now, _ := a.judge.Now()
+	judge := a.judge
+	// It is read before the clock: what is told meanwhile makes no clock wrong.
+	if last := time.Unix(0, a.believed.Load()); last.After(judge.LastEvent) {
+		judge.LastEvent = last
+	}
+	now, _ := judge.Now()
 	return now
+}
+
+// believe remembers when events were told. What is told while the clock is not believed
+// changes nothing, or a clock that has gone back would be believed with the first event.
+func (a *App) believe(now sites.Instant, events []sites.Event) {
+	if !now.Suspect && len(events) > 0 {
+		a.believed.Store(now.Wall.UnixNano())
+	}
 }
 
 // probe starts a run.

@@ -74,9 +74,9 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // Judge gives instants with the judgement of O6. Its zero value compares with
 // nothing but the kernel's word.
 type Judge struct {
-	// BuildDate and LastEvent are those of [Evidence]. LastEvent is what was
-	// stored when the program started: it does not follow the events of this
-	// run, or a clock that jumps back would be believed with its first event.
+	// BuildDate and LastEvent are those of [Evidence]. Where LastEvent follows the
+	// events of this run, it does so as long as the clock is believed: else one that
+	// jumps back would be believed with its first event.
 	BuildDate, LastEvent time.Time
 }
 
