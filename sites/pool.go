@@ -239,14 +239,14 @@ func (p *pool) had(n *node) (in [families]bool) {
 
 // held gives the members of a pool that does not move by itself: those that it
 // has, without what an operator or the configuration has taken away, and with
-// what an operator has put back (C3).
+// what an operator has put back (C3). What a last resort answers does not serve.
 func (p *pool) held() []Member {
 	members := p.spare[:0]
 	for _, n := range p.nodes {
 		if n.taken() {
 			continue
 		}
-		if in := p.had(n); in != [families]bool{} {
+		if in := p.had(n); p.Source == Own && in != [families]bool{} {
 			members = append(members, n.member(in))
 		} else if in := p.admits(n); n.Entitled && in != [families]bool{} {
 			members = append(members, n.member(in))
