@@ -47,6 +47,17 @@ func TestA7Readdressed(t *testing.T) {
 			want: `berlin=own 10.1.0.11, 10.1.0.12
 				berlin=own 10.1.0.11, 10.1.0.12`,
 		}, {
+			name:   "one that is given an address in a family that nothing judges has moved at once",
+			reload: []func(*Config){address(0, "fd00:1::99")},
+			in: `60s reload 0
+				60s see berlin
+				70s down 10.1.0.11
+				2m see berlin, berlin/a
+				2m events`,
+			want: `berlin=own 10.1.0.12, fd00:1::99
+				berlin=own 10.1.0.12, fd00:1::99
+				berlin/a=up`,
+		}, {
 			name:   "a failing node keeps its place",
 			reload: []func(*Config){address(0, "10.1.0.99")},
 			in: `60s down berlin/a

@@ -29,8 +29,9 @@ func (m *Machine) watch(n *node) {
 
 // arrived says whether the new addresses of a node are up (A7): one answers, and of
 // none the first result is still to come, for else a family of the former ones would
-// have no address until then.
+// have no address until then. Of what nothing judges nothing is awaited (N13).
 func (n *node) arrived() (up bool) {
+	up = n.unjudged()
 	for _, l := range n.lines {
 		if l == nil {
 			continue
