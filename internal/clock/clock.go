@@ -16,8 +16,10 @@ import (
 // keeps the clock, which is common and no proof that it is wrong.
 const SettleTime = 5 * time.Minute
 
-// Now reads both clocks. Suspect is left false: see [Judge.Now].
-func Now() sites.Instant { return sites.Instant{Boot: Boot(), Wall: time.Now()} }
+// Now reads both clocks. Suspect is left false: see [Judge.Now]. Go's own reading of the
+// monotonic clock is left out: two times that bear it are compared by that, whatever the
+// wall clock was set to or slept through meanwhile.
+func Now() sites.Instant { return sites.Instant{Boot: Boot(), Wall: time.Now().Round(0)} }
 
 // Sync is what the kernel says of its wall clock.
 type Sync uint8

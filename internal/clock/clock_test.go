@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/dnsteer/dnsteer/sites"
 )
 
 // If this fails, certificates are judged by a clock that stands at 1970, or a
@@ -90,6 +92,18 @@ func TestJudgeFollowsWhatIsStored(t *testing.T) {
 	if j.Believed(time.Now().AddDate(1, 0, 0)); KernelSync() != Synchronised {
 		if now, cause := j.Now(); !now.Suspect || !strings.Contains(cause, "before the last stored event") {
 			t.Errorf("an event of next year: suspect %v, cause %q", now.Suspect, cause)
+		}
+	}
+}
+
+// If this fails, `--for`, windows and histories follow a clock that neither counts sleep
+// nor is ever set: a maintenance until two o'clock lasts past it by the time that the
+// machine was asleep, and a jump of the wall clock is not noticed (O5).
+func TestWallIsTheWallClock(t *testing.T) {
+	judged, _ := NewJudge(time.Time{}, time.Time{}).Now()
+	for _, now := range []sites.Instant{Now(), judged} {
+		if now.Wall != now.Wall.Round(0) {
+			t.Errorf("%v bears a reading of the monotonic clock, by which it is compared", now.Wall)
 		}
 	}
 }

@@ -51,7 +51,6 @@ type play struct {
 
 	now       time.Duration // since the start
 	wallShift time.Duration // what jumps of the wall clock have added
-	jumped    bool
 	believed  time.Time // the last event while the clock was not suspect
 
 	engine   *engine.Engine // nil while the controller is off
@@ -103,10 +102,10 @@ func (p *play) names(cfg *config.Config) error {
 func (r *Rehearsal) startTime() time.Time { return r.start }
 
 // instant is now on both clocks. The wall clock counts as right unless the
-// rehearsal has set it.
+// rehearsal has set it back.
 func (p *play) instant() sites.Instant {
 	wall := p.r.start.Add(p.now + p.wallShift)
-	suspect := p.jumped && clock.Suspect(clock.Evidence{Wall: wall, LastEvent: p.believed}) != ""
+	suspect := clock.Suspect(clock.Evidence{Wall: wall, LastEvent: p.believed}) != ""
 	return sites.Instant{Boot: p.now, Wall: wall, Suspect: suspect}
 }
 
@@ -272,7 +271,7 @@ func (p *play) act(a *action) error {
 	case a.Suspend.Set:
 		p.asleep, p.offUntil = p.engine != nil, max(p.offUntil, p.now+a.Suspend.V)
 	case a.Clock.Set:
-		p.wallShift, p.jumped = a.Clock.V.Sub(p.r.start.Add(p.now)), true
+		p.wallShift = a.Clock.V.Sub(p.r.start.Add(p.now))
 	case !a.Config.IsZero():
 		return p.reload(a)
 	default:
