@@ -34,6 +34,10 @@ const (
 
 func (s Sync) String() string { return [...]string{"unknown", "synchronised", "unsynchronised"}[s] }
 
+// Corrected is how far a clock may go back behind the last event: one that is set by a
+// time server now and then was a little fast.
+const Corrected = 10 * time.Second
+
 // Evidence is what O6 judges the wall clock by.
 type Evidence struct {
 	Wall time.Time
@@ -59,7 +63,7 @@ func Suspect(e Evidence) string {
 			stamp(e.Wall), stamp(e.BuildDate))
 	case e.Sync == Synchronised:
 		return ""
-	case e.Wall.Before(e.LastEvent):
+	case e.Wall.Before(e.LastEvent.Add(-Corrected)):
 		return fmt.Sprintf("the clock says %s, which is before the last stored event (%s)",
 			stamp(e.Wall), stamp(e.LastEvent))
 	case e.Sync == Unsynchronised && e.Uptime < SettleTime:
@@ -110,11 +114,13 @@ func (j *Judge) Earliest() time.Time {
 // Now reads both clocks and the kernel's word, and says why the wall clock is
 // suspect ("" if it is not). It costs about a microsecond.
 func (j *Judge) Now() (sites.Instant, string) {
-	now := Now()
-	e := Evidence{Wall: now.Wall, BuildDate: j.built, Uptime: now.Boot, Sync: KernelSync()}
+	e := Evidence{BuildDate: j.built, Sync: KernelSync()}
+	// It is read before the clock: what is stored meanwhile makes no clock wrong.
 	if last := j.last.Load(); last != nil {
 		e.LastEvent = *last
 	}
+	now := Now()
+	e.Wall, e.Uptime = now.Wall, now.Boot
 	cause := Suspect(e)
 	now.Suspect = cause != ""
 	return now, cause

@@ -37,10 +37,11 @@ func TestSuspect(t *testing.T) {
 		},
 		{
 			"before the last event",
-			Evidence{Wall: event.Add(-time.Second), BuildDate: built, LastEvent: event, Uptime: time.Hour},
-			"the clock says 2026-05-01T11:59:59Z, which is before the last stored event (2026-05-01T12:00:00Z)",
+			Evidence{Wall: event.Add(-Corrected - time.Second), BuildDate: built, LastEvent: event, Uptime: time.Hour},
+			"the clock says 2026-05-01T11:59:49Z, which is before the last stored event (2026-05-01T12:00:00Z)",
 		},
 		{"at the last event", Evidence{Wall: event, BuildDate: built, LastEvent: event}, ""},
+		{"put right after the last event", Evidence{Wall: event.Add(-Corrected), BuildDate: built, LastEvent: event}, ""},
 		{
 			"the last event was stored by a wrong clock",
 			Evidence{Wall: now, LastEvent: event.AddDate(14, 0, 0), Sync: Synchronised},

@@ -51,7 +51,7 @@ type play struct {
 
 	now       time.Duration // since the start
 	wallShift time.Duration // what jumps of the wall clock have added
-	believed  time.Time // the last event while the clock was not suspect
+	believed  time.Time     // the last event while the clock was not suspect
 
 	engine   *engine.Engine // nil while the controller is off
 	saved    sites.Saved
