@@ -1,11 +1,16 @@
 package web
 
 import (
+	"context"
 	"fmt"
+	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/auth"
+	"github.com/dnsteer/dnsteer/sites"
 )
 
 // If this fails, the overview of many sites takes far more than twice as long as that of
@@ -50,5 +55,47 @@ func TestBesides(t *testing.T) {
 	}
 	if b.resolved["berlin"] != nil || b.resolved["hamburg"] == nil {
 		t.Error("what a resolver gives is another's")
+	}
+}
+
+// crowded is a controller with one site of so many nodes.
+type crowded struct{ *fake }
+
+func (c crowded) Explain(context.Context, string) (x api.Explanation, err error) {
+	for range c.status.Sites[0].Nodes {
+		x.Sentences = append(x.Sentences, sentenceOf("berlin/node"))
+	}
+	return x, nil
+}
+
+// If this fails, the page of a site with 1,000 nodes, which comes anew every two seconds
+// while somebody looks at it, weighs a megabyte and takes the processor from what decides;
+// or a node is nowhere on it, or one in trouble is no more than a name.
+func TestPageOfALargeSiteIsLight(t *testing.T) {
+	for _, failing := range []int{0, 5, 1000} {
+		f := &fake{}
+		s := sites.SiteView{Name: "berlin", Condition: sites.SiteIsUp, Pools: []sites.PoolView{{Name: sites.DefaultPool, Serves: "own"}}}
+		for i := range 1000 {
+			n := sites.NodeView{Name: fmt.Sprintf("node-%d.", i), Word: sites.WordUp, Explain: sentenceOf("berlin/node"), Since: now().Add(-time.Hour)}
+			if i%(1000/max(failing, 1)) == 0 && failing > 0 {
+				n.Word = sites.WordFailing
+			}
+			s.Nodes = append(s.Nodes, n)
+		}
+		f.status.Sites = []sites.SiteView{s}
+		h := pagesOf(t, f)
+		h.Reader = crowded{f}
+		body := ask(h, auth.Operator, http.MethodGet, "/sites/berlin", "").Body.String()
+		if total := weightOfAssets(t) + len(body); total > 150_000 {
+			t.Errorf("%d failing: it weighs %d bytes without a cache, at most 150,000", failing, total)
+		}
+		for i := range 1000 {
+			if !strings.Contains(body, fmt.Sprintf(`/sites/berlin/node-%d."`, i)) {
+				t.Fatalf("%d failing: node %d is nowhere", failing, i)
+			}
+		}
+		if n := strings.Count(body, `id="node-berlin-`); n != min(failing, maxRows) {
+			t.Errorf("%d failing: %d are shown whole", failing, n)
+		}
 	}
 }
