@@ -99,3 +99,42 @@ func TestPageOfALargeSiteIsLight(t *testing.T) {
 		}
 	}
 }
+
+// If this fails, the page of services of a large configuration is too heavy to be read, or
+// what it leaves out is left out without a word.
+func TestPageOfManyServicesIsLight(t *testing.T) {
+	for _, tt := range []struct {
+		services, hosts, sites int
+		want                   []string
+	}{
+		{1, 10_000, 10, []string{"and 9950 more<"}},
+		{1, 1, 1000, []string{"and 600 more sites"}},
+		{1000, 2, 10, []string{"and 960 more services"}},
+		{1000, 1, 0, []string{"and 600 more services"}},
+		{2, 2, 2, nil},
+	} {
+		f := &fake{}
+		for i := range tt.services {
+			v := api.ServiceView{Pool: sites.DefaultPool}
+			for j := range tt.hosts {
+				v.Hosts = append(v.Hosts, fmt.Sprintf("name-%d.service-%d.example.lan", j, i))
+			}
+			for j := range tt.sites {
+				v.Sites = append(v.Sites, api.ServiceAnswerView{Site: fmt.Sprintf("site-%d", j), Addresses: []string{"10.1.0.11", "10.1.0.12"}, TTL: 10, Serves: "own"})
+			}
+			f.status.Services = append(f.status.Services, v)
+		}
+		body := ask(pagesOf(t, f), auth.Viewer, http.MethodGet, "/services", "").Body.String()
+		if total := weightOfAssets(t) + len(body); total > 150_000 {
+			t.Errorf("%+v: it weighs %d bytes without a cache", tt, total)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(body, want) {
+				t.Errorf("%+v: it lacks %q", tt, want)
+			}
+		}
+		if tt.want == nil && strings.Contains(body, "more") {
+			t.Errorf("%+v: something is left out", tt)
+		}
+	}
+}

@@ -112,6 +112,39 @@ func plain(s string) string {
 	return s
 }
 
+// What the page of services shows: answers in all, and names of one service.
+const (
+	maxAnswers = 400
+	maxHosts   = 50
+)
+
+// serviceCard is a service as it is shown, and how many of its names and sites are not.
+type serviceCard struct {
+	api.ServiceView
+	MoreHosts, MoreSites int
+}
+
+// serviceCards gives the services for which there is a place, and how many there are
+// beside them.
+func serviceCards(list []api.ServiceView) (cards []serviceCard, more int) {
+	room := maxAnswers
+	for i := range list {
+		c := serviceCard{ServiceView: list[i]}
+		if i > 0 && room < max(len(c.Sites), 1) {
+			return cards, len(list) - i
+		}
+		if n := len(c.Hosts) - maxHosts; n > 0 {
+			c.Hosts, c.MoreHosts = c.Hosts[:maxHosts], n
+		}
+		if n := len(c.Sites) - room; n > 0 {
+			c.Sites, c.MoreSites = c.Sites[:room], n
+		}
+		room -= max(len(c.Sites), 1)
+		cards = append(cards, c)
+	}
+	return cards, 0
+}
+
 // services is the page of services, with the question what a client gets.
 func (h *Handler) services(v *visit) error {
 	st, err := h.Reader.Status(v.r.Context())
@@ -119,12 +152,14 @@ func (h *Handler) services(v *visit) error {
 		return err
 	}
 	page := struct {
-		Services     []api.ServiceView
+		Services     []serviceCard
+		More         int // services that are not shown
 		Example      string
 		Client, Name string
 		Sites        []string
 		asked
-	}{Services: st.Services, Client: query(v.r, "client"), Name: query(v.r, "name")}
+	}{Client: query(v.r, "client"), Name: query(v.r, "name")}
+	page.Services, page.More = serviceCards(st.Services)
 	for i := range st.Sites {
 		page.Sites = append(page.Sites, st.Sites[i].Name)
 	}
