@@ -138,3 +138,41 @@ func TestPageOfManyServicesIsLight(t *testing.T) {
 		}
 	}
 }
+
+// pushed is a controller with one target.
+type pushed struct {
+	*fake
+	target api.TargetView
+}
+
+func (p pushed) Targets(context.Context) ([]api.TargetView, error) {
+	return []api.TargetView{p.target}, nil
+}
+
+// If this fails, the page of a target with many records is too heavy to be read, or what
+// somebody should look at is behind what is well.
+func TestPageOfManyRecordsIsLight(t *testing.T) {
+	for _, wrong := range []int{0, 1, 300} {
+		p := pushed{fake: &fake{}, target: api.TargetView{Name: "router", Server: "10.1.0.1:8729", Kind: "routeros", Site: "berlin", State: api.TargetCurrent}}
+		for i := range 1000 {
+			r := api.TargetRecord{Name: fmt.Sprintf("name-%d.example.lan", i), Type: "A", Desired: []string{"10.1.0.11"}, Actual: []string{"10.1.0.11"}}
+			if i >= 1000-wrong {
+				r.Actual = []string{"10.9.9.9"}
+			}
+			p.target.Records = append(p.target.Records, r)
+		}
+		h := pagesOf(t, p.fake)
+		h.Publisher = p
+		body := ask(h, auth.Admin, http.MethodGet, "/targets", "").Body.String()
+		if total := weightOfAssets(t) + len(body); total > 150_000 {
+			t.Errorf("%d wrong: it weighs %d bytes without a cache", wrong, total)
+		}
+		left := "and 900 more records of dnsteer's"
+		if wrong == 300 {
+			left += ", 200 of them not as they should be"
+		}
+		if !strings.Contains(strings.ReplaceAll(body, "&#39;", "'"), left+"<") || strings.Count(body, `<tr class="differs">`) != min(wrong, maxRecords) {
+			t.Errorf("%d wrong: %d are shown, and it lacks %q", wrong, strings.Count(body, `<tr class="differs">`), left)
+		}
+	}
+}
