@@ -75,16 +75,16 @@ func eventQuery(v *visit) (api.EventQuery, error) {
 	return q, nil
 }
 
-// maxExport bounds an export; the newest events are in it.
-const maxExport = 5000
+// exportPiece is how many events an export reads at a time.
+const exportPiece = 1000
 
-// exported gives the chosen events as CSV (RFC 4180).
+// exported gives all chosen events as CSV (RFC 4180), the newest first.
 func (h *Handler) exported(v *visit) error {
 	q, err := eventQuery(v)
 	if err != nil {
 		return err
 	}
-	q.Limit = maxExport
+	q.Limit = exportPiece
 	list, err := h.Reader.Events(v.r.Context(), q)
 	if err != nil {
 		return err
@@ -93,15 +93,30 @@ func (h *Handler) exported(v *visit) error {
 	v.w.Header().Set("Content-Disposition", `attachment; filename="dnsteer-events.csv"`)
 	out := csv.NewWriter(v.w)
 	_ = out.Write([]string{"id", "time", "severity", "kind", "site", "node", "pool", "text", "resolves", "by", "reason"}) // Error tells
-	for i := range list {
-		e := &list[i]
-		_ = out.Write([]string{
-			strconv.FormatUint(e.ID, 10), e.Time.UTC().Format(time.RFC3339), string(e.Severity), string(e.Kind), e.Site, e.Node, e.Pool,
-			plain(e.Text), strconv.FormatUint(e.Resolves, 10), plain(e.By), plain(e.Reason),
-		}) // Error tells
+	for {
+		for i := range list {
+			_ = out.Write(cells(&list[i])) // Error tells
+		}
+		out.Flush()
+		if err = out.Error(); err == nil && len(list) == exportPiece {
+			q.Before = list[len(list)-1].ID
+			list, err = h.Reader.Events(v.r.Context(), q)
+		} else if err == nil {
+			return nil
+		}
+		if err != nil {
+			h.Log.Debug("an export was cut off", "error", err)
+			panic(http.ErrAbortHandler) // what was sent must not be taken for whole
+		}
 	}
-	out.Flush()
-	return out.Error()
+}
+
+// cells are the row of an event.
+func cells(e *sites.Event) []string {
+	return []string{
+		strconv.FormatUint(e.ID, 10), e.Time.UTC().Format(time.RFC3339), string(e.Severity), string(e.Kind), e.Site, e.Node, e.Pool,
+		plain(e.Text), strconv.FormatUint(e.Resolves, 10), plain(e.By), plain(e.Reason),
+	}
 }
 
 // plain keeps a spreadsheet from taking a text for a formula.
