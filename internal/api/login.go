@@ -89,6 +89,9 @@ func (h *Handler) Enter(w http.ResponseWriter, r *http.Request, user, password s
 	return in, nil
 }
 
+// HasUsers says whether anybody can log in.
+func (h *Handler) HasUsers() bool { return h.Gate != nil && h.Gate.HasUsers() }
+
 // Leave logs out, with everywhere on all machines.
 func (h *Handler) Leave(w http.ResponseWriter, r *http.Request, everywhere bool) {
 	c := CallerOf(r.Context())

@@ -112,6 +112,12 @@ func (g *Gate) Use(d Directory) {
 	g.announce()
 }
 
+// HasUsers says whether there is anybody who can log in with a password.
+func (g *Gate) HasUsers() bool {
+	dir := g.directory()
+	return len(dir.Users) > 0
+}
+
 func (g *Gate) directory() Directory {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -170,8 +170,8 @@ func (g *guard) caller(s *state, r *http.Request) *api.Caller {
 	// From the nearest to the farthest, as long as they are ours.
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(hops) {
-		addr, err := netip.ParseAddr(strings.TrimSpace(hop))
-		if err != nil {
+		addr, ok := hopOf(strings.TrimSpace(hop))
+		if !ok {
 			break
 		}
 		c.Source = addr.Unmap().WithZone("")
@@ -180,6 +180,19 @@ func (g *guard) caller(s *state, r *http.Request) *api.Caller {
 		}
 	}
 	return c
+}
+
+// hopOf reads an address of X-Forwarded-For: some proxies write its port too, or put IPv6
+// into brackets.
+func hopOf(text string) (netip.Addr, bool) {
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		return at.Addr(), true
+	}
+	if inside, ok := strings.CutPrefix(text, "["); ok {
+		text = strings.TrimSuffix(inside, "]")
+	}
+	addr, err := netip.ParseAddr(text)
+	return addr, err == nil
 }
 
 func trusted(list []netip.Prefix, addr netip.Addr) bool {

@@ -2,9 +2,12 @@ package web
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 
+	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/auth"
 )
 
@@ -26,6 +29,28 @@ func TestLoginLeadsBackToTheForm(t *testing.T) {
 		}
 		if w := ask(h, auth.Admin, http.MethodGet, tt.want, ""); w.Code != http.StatusOK {
 			t.Errorf("%s is answered %d after the login", tt.want, w.Code)
+		}
+	}
+}
+
+// If this fails, who looks at a dashboard without users, as the shortest configuration has
+// it, is sent to log in, with a name and a password that cannot be right.
+func TestNobodyIsSentToALoginThatIsNone(t *testing.T) {
+	f := hostile(1)
+	h := pagesOf(t, f)
+	for _, nobody := range []bool{false, true} {
+		f.nobody = nobody
+		for _, path := range []string{"/sites/berlin", "/sites/berlin/a", "/act?verb=pause&site=berlin", "/login"} {
+			r := httptest.NewRequest(http.MethodGet, path, nil)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r.WithContext(api.WithCaller(r.Context(), &api.Caller{Role: auth.Viewer}))) // without a login
+			text := w.Body.String()
+			if offered := strings.Contains(text, `href="/login"`) || strings.Contains(text, `type="password"`); offered == nobody {
+				t.Errorf("%s without users %v: a login is offered: %v", path, nobody, offered)
+			}
+			if told := strings.Contains(text, "http.users"); told != nobody {
+				t.Errorf("%s without users %v: it is told: %v", path, nobody, told)
+			}
 		}
 	}
 }

@@ -32,6 +32,8 @@ var files embed.FS
 type Entrance interface {
 	Enter(w http.ResponseWriter, r *http.Request, user, password string) (auth.Caller, error)
 	Leave(w http.ResponseWriter, r *http.Request, everywhere bool)
+	// HasUsers says whether there is anybody to be let in.
+	HasUsers() bool
 }
 
 // Configuration gives what is in place as it was read, without its secrets.
@@ -196,7 +198,11 @@ func (h *Handler) enter(v *visit, to route) error {
 		v.redirect("/login?to=" + template.URLQueryEscaper(page(v.r)))
 		return nil
 	default:
-		return &api.Problem{Status: http.StatusForbidden, Title: "Forbidden", Detail: fmt.Sprintf("%s may look as %s; this takes the role %s. Ask somebody who has it, or log in as another.", v.name(), v.caller.Role, to.role)}
+		out := "Ask somebody who has it, or log in as another."
+		if !h.Entrance.HasUsers() {
+			out = "No users are configured (http.users); the commands act, on the machine of the controller without a login."
+		}
+		return &api.Problem{Status: http.StatusForbidden, Title: "Forbidden", Detail: fmt.Sprintf("%s may look as %s; this takes the role %s. %s", v.name(), v.caller.Role, to.role, out)}
 	}
 }
 
@@ -226,6 +232,7 @@ type frame struct {
 	Title, Menu, Base string
 	User, Role        string
 	CanAct, CanLeave  bool
+	CanEnter          bool // there is anybody who can log in
 	IsAdmin           bool
 	Levers            string // the name of the page; "" for none
 	Now               time.Time
@@ -237,7 +244,7 @@ func (h *Handler) show(v *visit, page string, data any) error {
 	f := frame{
 		Title: v.title, Menu: v.menu, Base: v.caller.BasePath, Now: v.now, Data: data,
 		User: v.caller.Name, Role: v.caller.Role.String(), CanAct: v.canAct(), IsAdmin: v.caller.Role >= auth.Admin,
-		CanLeave: v.caller.Name != "",
+		CanLeave: v.caller.Name != "", CanEnter: h.Entrance.HasUsers(),
 	}
 	if h.Levers != nil {
 		f.Levers = h.Levers.Title()
