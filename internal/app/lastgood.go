@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/config"
@@ -55,57 +53,21 @@ func (a *App) lastGood() (*config.Config, error) {
 // longer valid; "" where there is none. It makes no folder, and takes none that
 // the configuration does not name as long as it names one.
 func stateOf(path string) string {
-	dir := config.StatePath(path)
-	if dir == "" {
-		dir = writtenState(path)
+	dirs := []string{config.StatePath(path)}
+	if dirs[0] == "" {
+		// The service manager's word, which may be several.
+		dirs = append(filepath.SplitList(os.Getenv("STATE_DIRECTORY")), defaultState)
 	}
-	if dir == "" {
-		dir = os.Getenv("STATE_DIRECTORY") // the service manager's word
-	}
-	if dir == "" {
-		dir = defaultState
-	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return ""
-	}
-	return dir
-}
-
-// defaultState is where the state lies when nothing says otherwise.
-const defaultState = "/var/lib/dnsteer"
-
-// statePath finds the path in the part "state" of a file that is no YAML any
-// more: in the same line, or in the indented ones below it.
-var statePath = regexp.MustCompile(`(?m)^state:[^\n]*(?:\n[ \t]+[^\n]*)*?\bpath:[ \t]*("[^"\n]*"|'[^'\n]*'|[^\s,}#]+)`)
-
-// writtenState looks for the state folder in files that cannot be read as YAML.
-func writtenState(path string) string {
-	files := []string{path}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		files, _ = filepath.Glob(filepath.Join(path, "*.yaml"))
-	}
-	for _, name := range files {
-		info, err := os.Stat(name)
-		if err != nil || info.Size() > maxConfig {
-			continue
-		}
-		data, err := os.ReadFile(name)
-		if err != nil {
-			continue
-		}
-		if found := statePath.FindSubmatch(data); found != nil {
-			dir := strings.Trim(string(found[1]), `"'`)
-			if !filepath.IsAbs(dir) {
-				dir = filepath.Join(filepath.Dir(name), dir)
-			}
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			return dir
 		}
 	}
 	return ""
 }
 
-// maxConfig bounds what is read of a file that is no configuration.
-const maxConfig = 1 << 20
+// defaultState is where the state lies when nothing says otherwise.
+const defaultState = "/var/lib/dnsteer"
 
 // keepConfig has the configuration in place stored as the last good one. It waits for
 // nothing.

@@ -169,28 +169,20 @@ func TestDamagedStore(t *testing.T) {
 	}
 }
 
-// If this fails, a configuration that is no YAML any more hides the state folder
-// that it names.
-func TestWrittenState(t *testing.T) {
+// If this fails, a service with a second folder of its own has no last good configuration:
+// the service manager names both, in one variable.
+func TestStateOfTheServiceManager(t *testing.T) {
 	dir := t.TempDir()
-	here := filepath.Join(dir, "here")
-	for _, tt := range []struct{ name, in, want string }{
-		{"flow", "state: {path: here}\nsites: ]\n", here},
-		{"flow with more", "state: { path: \"here\" , x: y}\nsites: ]\n", here},
-		{"block", "sites: ]\nstate:\n  # the store\n  path: here # and the socket\n", here},
-		{"absolute", "state: {path: '/srv/d'}\n\t", "/srv/d"},
-		{"of another part", "state:\nother: {path: here}\n", ""},
-		{"of a zone", "dns:\n  path: here\n", ""},
-		{"none", "sites: ]\n", ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			path := filepath.Join(dir, "dnsteer.yaml")
-			if err := os.WriteFile(path, []byte(tt.in), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if got := writtenState(path); got != tt.want {
-				t.Errorf("found %q, want %q", got, tt.want)
-			}
-		})
+	broken := filepath.Join(dir, "dnsteer.yaml")
+	if err := os.WriteFile(broken, []byte("sites: ]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("STATE_DIRECTORY", dir)
+	if got := stateOf(broken); got != dir {
+		t.Errorf("one: %q", got)
+	}
+	t.Setenv("STATE_DIRECTORY", dir+":/nowhere")
+	if got := stateOf(broken); got != dir {
+		t.Errorf("two: %q", got)
 	}
 }

@@ -160,8 +160,9 @@ func (b *builder) hiddenFile(v Value[string], what string) alert.Secret {
 		b.fault(v.At, "the %s file %s: %s", what, relative(v), plain(err))
 		return ""
 	}
-	data := strings.TrimRight(string(b.readFile(v, maxSecretFile, what)), "\r\n")
-	if data == "" {
+	content := b.readFile(v, maxSecretFile, what)
+	data := strings.TrimRight(string(content), "\r\n")
+	if data == "" && content != nil {
 		b.fault(v.At, "the %s file %s is empty", what, relative(v))
 	}
 	return alert.Secret(data)

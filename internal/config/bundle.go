@@ -89,38 +89,58 @@ type disk struct {
 }
 
 func (d *disk) read(folder, path string, limit int) (data []byte, err error) {
-	var f *os.File
-	if folder == "" {
-		f, err = os.Open(path)
-	} else {
-		var root *os.Root
-		if root, err = os.OpenRoot(folder); err != nil {
+	open, stat := os.Open, os.Stat
+	if folder != "" {
+		root, err := os.OpenRoot(folder)
+		if err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, root.Close()) }()
-		f, err = root.Open(path)
+		open, stat = root.Open, root.Stat
+	}
+	info, err := stat(path) // before it is opened: that of a pipe waits for who writes to it
+	if err == nil {
+		err = regular(info)
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if info, err := f.Stat(); err == nil {
-		if !info.Mode().IsRegular() {
-			return nil, errors.New("this is not a regular file")
-		}
-		d.mu.Lock()
-		d.stamps[keyOf(folder, path)] = StampOf(info)
-		d.mu.Unlock()
+	f, err := open(path)
+	if err != nil {
+		return nil, err
 	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	d.mu.Lock()
+	d.stamps[keyOf(folder, path)] = StampOf(info)
+	d.mu.Unlock()
 	data, err = io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err == nil && len(data) > limit {
-		err = fmt.Errorf("the file is larger than %d bytes", limit)
+		err = &largeError{limit}
 	}
 	return data, err
 }
 
+// regular refuses what is not a file whose content can be read at once.
+func regular(info fs.FileInfo) error {
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return errors.New("this is a folder, expected a file")
+	case !mode.IsRegular():
+		return errors.New("this is not a regular file")
+	}
+	return nil
+}
+
+// largeError says that a file is larger than it may be.
+type largeError struct{ limit int }
+
+func (e *largeError) Error() string { return fmt.Sprintf("the file is larger than %d bytes", e.limit) }
+
 func (*disk) private(path string) error {
 	info, err := os.Stat(path)
+	if err == nil {
+		err = regular(info)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,16 +1,62 @@
 package config
 
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
 // StatePath gives the folder of the store and of the control socket that the
 // configuration at path names. What is wrong with the rest of it does not
-// matter: a controller that runs with an earlier state of the file must still be
-// found. It is "" where the file cannot be read as YAML.
+// matter, not even that it is no YAML any more: a controller that runs with an earlier
+// state of the file must still be found, and its last good configuration. It is "" where
+// that cannot be read.
 func StatePath(path string) string {
 	l := newLoader(Options{})
 	_, _ = l.load(path)
-	if len(l.parts) == 0 {
+	whole := l.combine()
+	if !whole.State.Path.Set {
+		if dir := writtenState(path); dir != "" || len(l.parts) == 0 {
+			return dir
+		}
+	}
+	l.known.fill(&whole.State, true)
+	if whole.State.Path.V == "" {
 		return ""
 	}
-	whole := l.combine()
-	l.known.fill(&whole.State, true)
 	return relative(whole.State.Path)
+}
+
+// statePath finds the path in the part "state" of a file that is no YAML any
+// more: in the same line, or in the indented ones below it.
+var statePath = regexp.MustCompile(`(?m)^state:[^\n]*(?:\n[ \t]+[^\n]*)*?\bpath:[ \t]*("[^"\n]*"|'[^'\n]*'|[^\s,}#]+)`)
+
+// writtenState looks for the state folder in files that cannot be read as YAML. A path
+// with a variable in it is not taken for one.
+func writtenState(path string) string {
+	files := []string{path}
+	if entries, err := os.ReadDir(path); err == nil {
+		files = nil
+		for _, e := range entries {
+			if Reads(e.Name()) {
+				files = append(files, filepath.Join(path, e.Name()))
+			}
+		}
+	}
+	d := disk{stamps: make(map[string]Stamp)}
+	for _, name := range files {
+		data, err := d.read("", name, maxFileSize)
+		if err != nil {
+			continue
+		}
+		if found := statePath.FindSubmatch(data); found != nil {
+			dir := strings.Trim(string(found[1]), `"'`)
+			if dir == "" || strings.Contains(dir, "$") {
+				continue
+			}
+			return relative(Value[string]{V: dir, At: Pos{File: name}})
+		}
+	}
+	return ""
 }

@@ -13,14 +13,22 @@ import (
 // A half-edited configuration would hide the controller that runs with what it
 // was before: nobody could ask it what is wrong.
 func TestStatePath(t *testing.T) {
-	dir := t.TempDir()
+	dir, folder := t.TempDir(), t.TempDir()
 	tests := []struct{ name, in, want string }{
 		{"named", "state: {path: here}\nsites: []\n", filepath.Join(dir, "here")},
 		{"absolute", "state: {path: /srv/dnsteer}\n", "/srv/dnsteer"},
 		{"left out", "sites: []\n", "/var/lib/dnsteer"},
 		{"beside faults", "nonsense: 1\nstate: {path: here}\nsites: [{name: 5}]\n", filepath.Join(dir, "here")},
-		{"no YAML", "state: {path: here\n", ""},
+		{"an unset variable", "state: {path: \"${NOPE_DNSTEER}/x\"}\n", ""},
 		{"empty", "", ""},
+		{"no YAML", "state: {path: here}\nsites: ]\n", filepath.Join(dir, "here")},
+		{"no YAML, flow with more", "state: { path: \"here\" , x: y}\nsites: ]\n", filepath.Join(dir, "here")},
+		{"no YAML, block", "sites: ]\nstate:\n  # the store\n  path: here # and the socket\n", filepath.Join(dir, "here")},
+		{"no YAML, absolute", "state: {path: '/srv/d'}\n\t", "/srv/d"},
+		{"no YAML, of another part", "state:\nother: {path: here}\nsites: ]\n", ""},
+		{"no YAML, of a zone", "dns:\n  path: here\n ]", ""},
+		{"no YAML, a variable", "state: {path: \"${NOPE_DNSTEER}/x\"}\nsites: ]\n", ""},
+		{"no YAML, none", "sites: ]\n", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -32,6 +40,15 @@ func TestStatePath(t *testing.T) {
 				t.Errorf("state path %q, want %q", got, tt.want)
 			}
 		})
+	}
+	// The file with the path is broken, and the others are not.
+	for name, text := range map[string]string{"10.yaml": "state: {path: here}\nsites: ]\n", "20.yaml": "instance: a\n", ".#10.yaml": "state: {path: other}\n"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := StatePath(folder), filepath.Join(folder, "here"); got != want {
+		t.Errorf("state path of a folder %q, want %q", got, want)
 	}
 	if got := StatePath(filepath.Join(dir, "gone.yaml")); got != "" {
 		t.Errorf("state path of no file: %q", got)

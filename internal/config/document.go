@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
-	"strconv"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -34,10 +34,10 @@ func parseDocument(name string, data []byte, offset int, r *report) (document, b
 	doc := document{name: name, offset: offset}
 	switch {
 	case len(data) > maxFileSize:
-		r.fault(Pos{File: name}, "the file has %d bytes, expected at most %d (1 MiB): split it into several files of a folder", len(data), maxFileSize)
+		r.tooLarge(name)
 		return doc, false
 	case !utf8.Valid(data):
-		r.fault(Pos{File: name}, "the file is not UTF-8 text: save it in that encoding")
+		r.fault(notText(name, data, offset), "the file is not UTF-8 text from here on: save it in that encoding")
 		return doc, false
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
@@ -45,7 +45,7 @@ func parseDocument(name string, data []byte, offset int, r *report) (document, b
 	if err := dec.Decode(&node); errors.Is(err, io.EOF) {
 		return doc, true
 	} else if err != nil {
-		r.syntax(doc, err)
+		r.syntax(doc, data, err)
 		return doc, false
 	}
 	if len(node.Content) == 1 {
@@ -57,7 +57,7 @@ func parseDocument(name string, data []byte, offset int, r *report) (document, b
 		r.fault(at, "a second YAML document begins here, expected one in a file: remove the line --- above or use a file of its own")
 		return doc, false
 	} else if !errors.Is(err, io.EOF) {
-		r.syntax(doc, err)
+		r.syntax(doc, data, err)
 		return doc, false
 	}
 	if deep := deeper(&node, maxDepth+1); deep != nil {
@@ -68,6 +68,10 @@ func parseDocument(name string, data []byte, offset int, r *report) (document, b
 		doc.root = nil
 	}
 	return doc, true
+}
+
+func (r *report) tooLarge(name string) {
+	r.fault(Pos{File: name}, "the file is larger than %d bytes (1 MiB), expected at most that: split it into several files of a folder", maxFileSize)
 }
 
 // deeper gives the first node that lies below so many levels, or nil. Aliases
@@ -91,27 +95,34 @@ func (d document) pos(n *yaml.Node, path string) Pos {
 	return Pos{File: d.name, Line: n.Line + d.offset, Col: n.Column, Path: path}
 }
 
-var yamlErrorLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
+// notText is the place of the first octets of a file that are not UTF-8.
+func notText(name string, data []byte, offset int) Pos {
+	good := len(data)
+	for i := 0; i < len(data); {
+		c, size := utf8.DecodeRune(data[i:])
+		if c == utf8.RuneError && size == 1 {
+			good = i
+			break
+		}
+		i += size
+	}
+	before := data[:good]
+	line := before[bytes.LastIndexByte(before, '\n')+1:]
+	return Pos{File: name, Line: bytes.Count(before, []byte("\n")) + 1 + offset, Col: utf8.RuneCount(line) + 1}
+}
+
+var yamlErrorLine = regexp.MustCompile(`^(?:yaml: )?(?:line \d+: )?`)
 
 // syntax reports what the YAML library could not read, with a remedy where the
 // cause is a common one.
-func (r *report) syntax(doc document, err error) {
+func (r *report) syntax(doc document, data []byte, err error) {
 	text := err.Error()
-	m := yamlErrorLine.FindStringSubmatch(text)
-	text = strings.TrimPrefix(text, m[0])
-	at := Pos{File: doc.name}
-	line, err := strconv.Atoi(m[1])
-	switch {
-	case strings.HasPrefix(text, "unknown anchor"):
-	case err != nil:
-		at.Line = 1 + doc.offset // the library leaves the first line out
-	case strings.HasPrefix(text, "did not find expected") && !strings.Contains(text, "character"):
-		at.Line = line + 1 + doc.offset // its parser counts from 0, its scanner from 1
-	default:
-		at.Line = line + doc.offset
-	}
+	at := Pos{File: doc.name, Line: faultyLine(data, text) + doc.offset}
+	text = strings.TrimPrefix(text, yamlErrorLine.FindString(text))
 	for _, h := range []struct{ sign, remedy string }{
 		{"mapping values are not allowed", "check the indentation, and put a value that contains \": \" in quotes"},
+		{"tab character", "indent with spaces instead of tabs"},
+		{"control characters", "remove what is no text in this line"},
 		{"cannot start any token", "indent with spaces instead of tabs, and put a value that starts with @, %, ` or a tab in quotes"},
 		{"did not find expected", "check the indentation and the brackets, and put a value that starts with *, &, !, [ or { in quotes"},
 		{"unknown anchor", "an alias *name needs an anchor &name before it; put a host such as \"*.apps.example.lan\" in quotes"},
@@ -123,4 +134,36 @@ func (r *report) syntax(doc document, err error) {
 		}
 	}
 	r.fault(at, "this is not YAML: %s", text)
+}
+
+// faultyLine counts the lines up to the one with which the text first fails by the error
+// that all of it fails by. The library names none for some errors, and for others the
+// line where the part begins that it was reading, which may be far above.
+func faultyLine(data []byte, text string) int {
+	var ends []int // of the lines
+	for line := range bytes.Lines(data) {
+		end := len(line)
+		if len(ends) > 0 {
+			end += ends[len(ends)-1]
+		}
+		ends = append(ends, end)
+	}
+	return 1 + sort.Search(len(ends)-1, func(i int) bool {
+		err := unreadable(data[:ends[i]])
+		return err != nil && err.Error() == text
+	})
+}
+
+// unreadable says why a text of one YAML document, or the beginning of another, cannot
+// be read.
+func unreadable(data []byte) error {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	for range 2 {
+		if err := dec.Decode(new(yaml.Node)); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
 }

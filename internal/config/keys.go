@@ -17,7 +17,7 @@ import (
 //	short     "yes": the whole mapping may be written as this key's value
 //	required  "yes": the key must stand
 //	rule      numbers of rules.md
-//	nonempty  "yes": a list needs an entry
+//	nonempty  "yes": a list needs an entry, and a text a character
 //	needed    values of the key "type" that need the key, with |
 //	instead   the key that is meant where "type" has another value
 //	whole     the unit that a duration must be a multiple of

@@ -3,6 +3,7 @@ package config
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -144,6 +145,10 @@ func (l *loader) join(r *loader) {
 
 func (l *loader) readFile(path string) {
 	data, err := l.disk.read("", path, maxFileSize)
+	if _, large := errors.AsType[*largeError](err); large {
+		l.tooLarge(path)
+		return
+	}
 	if err != nil {
 		l.fault(Pos{File: path}, "%s", plain(err))
 		return
@@ -175,7 +180,11 @@ func (l *loader) folder(path string) {
 			l.warn(Pos{File: filepath.Join(path, name)}, "this file is left out: of a folder *.yaml is read alone; give it that ending, or another")
 		}
 	}
-	if len(l.bundle.Paths) == 0 {
+	switch {
+	case len(l.bundle.Paths) > 0:
+	case len(l.warnings) > 0:
+		l.fault(l.warnings[0].Pos, "there is no *.yaml in this folder, and this file is left out: give it that ending")
+	default:
 		l.fault(Pos{File: path}, "no *.yaml in this folder, expected at least one")
 	}
 }

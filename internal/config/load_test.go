@@ -103,9 +103,12 @@ func TestLimits(t *testing.T) {
 	if err := os.WriteFile(large, bytes.Repeat([]byte("# a comment\n"), 100_000), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	other := t.TempDir()
+	put(t, filepath.Join(other, "alone.yml"), []byte("instance: a\n"), 0o600)
 	for _, tt := range []struct{ name, path, want string }{
-		{"size", large, "larger than 1048576 bytes"},
+		{"size", large, "larger than 1048576 bytes (1 MiB), expected at most that: split it"},
 		{"device", "/dev/zero", "not a regular file"},
+		{"other ending", other, "alone.yml: there is no *.yaml in this folder, and this file is left out: give it that ending"},
 		{"missing", filepath.Join(t.TempDir(), "none.yaml"), "no such file or directory"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -118,7 +121,7 @@ func TestLimits(t *testing.T) {
 		name, want string
 		data       []byte
 	}{
-		{"size in memory", "at most 1048576", bytes.Repeat([]byte("# a comment\n"), 100_000)},
+		{"size in memory", "larger than 1048576 bytes (1 MiB)", bytes.Repeat([]byte("# a comment\n"), 100_000)},
 		{"encoding", "not UTF-8", []byte("instance: \xff\n")},
 		{"flow depth", "levels deep", bytes.Repeat([]byte("["), 5000)},
 		{"indent depth", "levels deep", deep(200)},

@@ -174,7 +174,7 @@ func within(text string, v reflect.Value, tag reflect.StructTag) error {
 		}
 		return inRange(x, tag, ParseDuration, formatDuration)
 	case string:
-		if tag.Get("required") != "" && x == "" {
+		if x == "" && (tag.Get("required") != "" || tag.Get("nonempty") != "") {
 			return expected("some text")
 		}
 	}

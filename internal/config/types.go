@@ -26,7 +26,7 @@ type file struct {
 
 type stateKeys struct {
 	At   Pos
-	Path Value[string] `yaml:"path" doc:"Folder of the embedded store and of the control socket. Relative to this file." default:"/var/lib/dnsteer"`
+	Path Value[string] `yaml:"path" doc:"Folder of the embedded store and of the control socket. Relative to this file." nonempty:"yes" default:"/var/lib/dnsteer"`
 }
 
 // brakeKeys says when the prober is the likeliest cause (A10).
@@ -42,7 +42,7 @@ type dnsKeys struct {
 	Listen      []Value[netip.AddrPort] `yaml:"listen" doc:"Addresses that are served over UDP and TCP." required:"yes" nonempty:"yes" example:"[127.0.0.1:5353]"`
 	DefaultSite Value[string]           `yaml:"default_site" doc:"Whose answers a client gets that belongs to no site." otherwise:"the first site" example:"berlin"`
 	AllowQuery  List[Value[querier]]    `yaml:"allow_query" doc:"Who may ask; others get no answer. Prefixes, or \"any\" for a public server. A list replaces the default." nonempty:"yes" otherwise:"loopback, private and link-local ranges, the addresses that are listened on, every clients prefix and resolver" example:"[10.0.0.0/8]"`
-	RateLimit   rateLimitKeys           `yaml:"rate_limit" doc:"How many answers over UDP the clients of one network (/24, /56 of IPv6) get, so that nobody floods others through this server by forged senders: off, or a mapping. Loopback, private and link-local clients are exempt, and those with a valid DNS cookie." otherwise:"on, with the defaults of its keys"`
+	RateLimit   rateLimitKeys           `yaml:"rate_limit" doc:"How many answers over UDP the clients of one network (/24, /56 of IPv6) get, so that nobody floods others through this server by forged senders: off, or a mapping. Loopback, private and link-local clients are exempt, and those with a valid DNS cookie or signature (TSIG)." otherwise:"on, with the defaults of its keys"`
 	QueryLog    *queryLogKeys           `yaml:"query_log" doc:"Logs some of the queries, without who asked." otherwise:"none is logged"`
 	ServerID    Value[shown]            `yaml:"server_id" doc:"What is told of this server to those who ask for it by NSID or id.server, for telling several apart." otherwise:"nothing is told" example:"dns-a"`
 	Version     Value[shown]            `yaml:"version" doc:"What is told to those who ask for version.bind or version.server." otherwise:"nothing is told" example:"none"`

@@ -98,13 +98,16 @@ func (t *zoneTable) cut(host string) *record {
 // file's other records, and those that stand inline.
 func (b *builder) zone(k *zoneKeys, name string) *zoneTable {
 	t := &zoneTable{name: name, byName: make(map[string][]record)}
+	whole := true
 	if k.File.Set {
-		b.zoneFile(k, t)
+		whole = b.zoneFile(k, t)
 	}
 	for _, r := range k.Records {
 		b.inlineRecord(r, t)
 	}
-	b.apex(k, t)
+	if whole { // what is missing may stand in the rest
+		b.apex(k, t)
+	}
 	b.hold(t)
 	b.sameTTL(t)
 	return t

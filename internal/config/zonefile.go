@@ -21,14 +21,15 @@ const (
 	maxZoneRecords = 2_000_000
 )
 
-// zoneFile reads a zone's file. $INCLUDE reaches files in its folder and below.
-func (b *builder) zoneFile(k *zoneKeys, t *zoneTable) {
+// zoneFile reads a zone's file, and says whether all of it could be. $INCLUDE reaches
+// files in its folder and below.
+func (b *builder) zoneFile(k *zoneKeys, t *zoneTable) bool {
 	path := relative(k.File)
 	in := &inclusion{loader: b.loader, folder: filepath.Dir(path)}
 	top, err := in.open(filepath.Base(path))
 	if err != nil {
 		b.fault(k.File.At, "the zone file %s: %s", path, plain(err))
-		return
+		return false
 	}
 	zp := dns.NewZoneParser(top, dns.Fqdn(t.name), filepath.Base(path))
 	zp.SetIncludeAllowed(true)
@@ -38,12 +39,14 @@ func (b *builder) zoneFile(k *zoneKeys, t *zoneTable) {
 		b.zoneRecord(rr, in.pos(), t)
 		if len(t.records) > maxZoneRecords || len(b.report.faults) > maxFaults {
 			b.fault(k.File.At, "the zone file has more than %d records, or too many faults to go on", maxZoneRecords)
-			return
+			return false
 		}
 	}
 	if err := zp.Err(); err != nil {
 		b.fault(in.place(err), "%s", zoneError(err))
+		return false
 	}
+	return true
 }
 
 var zoneErrorPlace = regexp.MustCompile(`^(.+): dns: .* at line: (\d+):(\d+)$`)
