@@ -39,34 +39,11 @@ func (o *outbox) judge(d *delivery, err error, partial *Partial) {
 	var left error
 	gone := err == nil
 	if err == nil {
-		o.taken++
-		o.failing, o.err, o.fails, o.next, o.sent, o.partial = time.Time{}, nil, 0, time.Time{}, now, nil
-		if partial != nil {
-			o.partial = partial.Err
-		}
+		o.took(now, partial)
 	} else {
-		o.missed++
-		r := refused(err)
-		if r.Message {
-			if d.refused++; d.refused >= refusals {
-				gone, left = true, fmt.Errorf("it was refused %d times: %w", d.refused, err)
-			}
-		}
-		o.fails++
-		o.err = err
-		if !was {
-			o.failing = now
-		}
-		o.next, o.tried = now.Add(max(pause(o.fails), min(r.After, longestAfter))), now
-		if r.After > 0 {
-			o.tried = time.Time{}
-		}
+		gone, left = o.miss(d, err, now)
 	}
 	if gone {
-		if left != nil {
-			o.dropped++
-			o.fails, o.next = 0, time.Time{}
-		}
 		if gone = len(o.items) > 0 && o.items[0] == d; gone { // else the channel was taken out meanwhile
 			o.items = o.items[1:]
 		}
@@ -89,6 +66,44 @@ func (o *outbox) judge(d *delivery, err error, partial *Partial) {
 	if was != (err != nil) {
 		o.changed(err == nil)
 	}
+}
+
+// took notes that a message was taken. The caller holds mu, here and below.
+func (o *outbox) took(now time.Time, partial *Partial) {
+	o.taken++
+	o.failing, o.err, o.fails, o.next, o.sent, o.partial = time.Time{}, nil, 0, time.Time{}, now, nil
+	o.row, o.broken = 0, false
+	if partial != nil {
+		o.partial = partial.Err
+	}
+}
+
+// miss notes that one was not, and says whether and why it is given up.
+func (o *outbox) miss(d *delivery, err error, now time.Time) (gone bool, left error) {
+	o.missed++
+	o.fails++
+	o.err = err
+	if o.failing.IsZero() {
+		o.failing = now
+	}
+	r := refused(err)
+	o.next, o.tried = now.Add(max(pause(o.fails), min(r.After, longestAfter))), now
+	if r.After > 0 {
+		o.tried = time.Time{}
+	}
+	if !r.Message {
+		o.broken = true
+		return false, nil
+	}
+	if d.refused++; d.refused < refusals {
+		return false, nil
+	}
+	o.dropped++
+	o.fails, o.next = 0, time.Time{}
+	if o.row++; o.row == 1 && !o.broken { // it was that message alone, as far as is known
+		o.failing, o.err = time.Time{}, nil
+	}
+	return true, fmt.Errorf("it was refused %d times: %w", d.refused, err)
 }
 
 // pause grows with the failures in a row, and is spread so that channels that

@@ -1,6 +1,8 @@
 package alert
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -163,6 +165,51 @@ func TestNothingIsLookedAtWhileNothingHappens(t *testing.T) {
 		}
 		if open := e.Status().Open; len(open) != 1 || !slices.Equal(open[0].To, []string{"well"}) {
 			t.Errorf("open: %+v", open)
+		}
+	})
+}
+
+// While thousands of things are wrong, each event would have megabytes encoded and written;
+// and what was put off would be forgotten by a stop.
+func TestWhatIsNotUrgentIsStoredNowAndThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		e := New(config(map[string]*peer{"well": {}}), w.world(), nil, 0)
+		e.keepAt = time.Now().Add(5 * time.Second) // what it takes to encode takes no time here
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); e.Run(ctx) }()
+		last := func() (last uint64) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			var kept saved
+			if json.Unmarshal(w.values[bookKey], &kept) == nil {
+				last = kept.Last
+			}
+			return last
+		}
+		w.happen("paused berlin", 0)
+		time.Sleep(4 * time.Second)
+		if n := last(); n != 0 {
+			t.Errorf("stored at once up to %d", n)
+		}
+		time.Sleep(2 * time.Second)
+		if n := last(); n != 1 {
+			t.Errorf("stored up to %d, want 1", n)
+		}
+		synctest.Wait()
+		e.keepAt = time.Now().Add(5 * time.Second)
+		w.happen("paused hamburg", 0)
+		w.happen("failover_outage berlin/a", 0)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		if n := last(); n != 1 {
+			t.Errorf("stored at once up to %d", n)
+		}
+		stop()
+		<-done
+		if n := last(); n != 3 {
+			t.Errorf("stored up to %d at the stop, want 3", n)
 		}
 	})
 }

@@ -77,6 +77,7 @@ type Engine struct {
 	// What follows belongs to Run's goroutine.
 	book    *Book
 	active  bool
+	deaf    bool // the events cannot be followed
 	actions *actions
 	stops   map[string]context.CancelFunc
 	running sync.WaitGroup
@@ -84,6 +85,8 @@ type Engine struct {
 	todo    []action
 	// kept and shown are the book's changes that are stored and published.
 	kept, shown uint64
+	// keepAt is when the book may be stored again, where nothing is urgent.
+	keepAt time.Time
 }
 
 // New makes an engine with what an earlier one has stored. last is the event
@@ -113,19 +116,20 @@ func (e *Engine) Run(ctx context.Context) {
 	defer e.settle()
 	defer cancel()
 	e.begin(ctx)
-	events := e.follow(ctx)
+	events, again := e.follow(ctx)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case ev, ok := <-events:
-			if !ok {
-				if events = e.again(ctx); events == nil {
-					return
-				}
+			if !ok { // it was too slow
+				events, again = nil, time.After(followAgain)
 				continue
 			}
 			e.take(ctx, ev, events)
+		case <-again:
+			events, again = e.follow(ctx)
+			continue
 		case <-timer.C:
 		case <-e.turns:
 		case <-ctx.Done():
@@ -142,35 +146,25 @@ func (e *Engine) settle() {
 	left := e.left
 	e.left = make(map[string][]byte)
 	e.mu.Unlock()
+	e.encode(left)
 	if len(left) > 0 {
 		e.world.Keep(left)
 	}
 }
 
-// follow begins to follow the events; nil where that cannot be done now.
-func (e *Engine) follow(ctx context.Context) <-chan sites.Event {
+// follow begins to follow the events. Where that cannot be done now it gives when to
+// try again: what is known is told meanwhile, that the store fails above all.
+func (e *Engine) follow(ctx context.Context) (<-chan sites.Event, <-chan time.Time) {
 	events, err := e.world.Follow(ctx, e.book.Last)
-	if err != nil {
+	if err == nil {
+		e.deaf = false
+		return events, nil
+	}
+	if !e.deaf {
 		e.world.Log.Warn("follow the events for alerts", "error", err)
-		return e.again(ctx)
 	}
-	return events
-}
-
-// again follows anew after a moment.
-func (e *Engine) again(ctx context.Context) <-chan sites.Event {
-	for {
-		select {
-		case <-time.After(followAgain):
-		case <-ctx.Done():
-			return nil
-		}
-		events, err := e.world.Follow(ctx, e.book.Last)
-		if err == nil {
-			return events
-		}
-		e.world.Log.Debug("follow the events for alerts", "error", err)
-	}
+	e.deaf = true
+	return nil, time.After(followAgain)
 }
 
 // take enters an event and those that wait behind it.

@@ -101,9 +101,11 @@ func (c *incident) quiet() time.Time {
 // whole says whether something is over altogether, or has news: not if another
 // incident of the same subject goes on.
 func whole(fresh, open []told) bool {
-	return slices.ContainsFunc(fresh, func(f told) bool {
-		return !f.ended() || !slices.ContainsFunc(open, func(o told) bool { return o.Event.Subject() == f.Event.Subject() })
-	})
+	goesOn := make(map[string]bool, len(open))
+	for i := range open {
+		goesOn[open[i].Event.Subject()] = true
+	}
+	return slices.ContainsFunc(fresh, func(f told) bool { return !f.ended() || !goesOn[f.Event.Subject()] })
 }
 
 // resolve composes the end of an incident, with what happened by the way.

@@ -14,6 +14,11 @@ const (
 	calm = time.Minute
 	// keepWithin is how long a message waits for the store.
 	keepWithin = 2 * time.Second
+	// What nothing is sent for is stored so seldom that its encoding takes one part in
+	// seldom of the time, and after longest at the latest: thousands of things that are
+	// wrong make megabytes. A kill has the events since then taken in again.
+	seldom  = 50
+	longest = 10 * time.Second
 )
 
 // turn tells what is due, stores what has changed, and says when to look again.
@@ -40,6 +45,9 @@ func (e *Engine) turn(ctx context.Context) time.Duration {
 	}
 	e.todo = nil
 	wait := e.patience()
+	if e.kept != e.book.Changes() {
+		wait = min(wait, max(time.Until(e.keepAt), 10*time.Millisecond))
+	}
 	if !next.IsZero() {
 		wait = min(wait, max(next.Sub(wall), 10*time.Millisecond))
 	}
@@ -61,14 +69,8 @@ func (e *Engine) patience() time.Duration {
 // store that fails holds no alert back: that it fails is an alert.
 func (e *Engine) store(ctx context.Context, keep map[string][]byte) {
 	urgent := len(keep) > 0 || len(e.todo) > 0
-	if n := e.book.Changes(); n != e.kept {
-		data, err := e.book.Encode()
-		if err != nil {
-			e.world.Log.Error("alerts cannot be encoded", "error", err)
-		} else {
-			keep[bookKey] = data
-		}
-		e.kept = n
+	if urgent || !time.Now().Before(e.keepAt) {
+		e.encode(keep)
 	}
 	e.mu.Lock()
 	maps.Copy(keep, e.left)
@@ -86,4 +88,20 @@ func (e *Engine) store(ctx context.Context, keep map[string][]byte) {
 	if err := e.world.KeepNow(within, keep); err != nil && !errors.Is(err, context.Canceled) {
 		e.world.Log.Warn("alerts are sent before they are stored", "error", err)
 	}
+}
+
+// encode adds the book to what is to be stored, where it has changed.
+func (e *Engine) encode(keep map[string][]byte) {
+	n := e.book.Changes()
+	if n == e.kept {
+		return
+	}
+	begun := time.Now()
+	data, err := e.book.Encode()
+	if err != nil {
+		e.world.Log.Error("alerts cannot be encoded", "error", err)
+	} else {
+		keep[bookKey] = data
+	}
+	e.kept, e.keepAt = n, time.Now().Add(min(seldom*time.Since(begun), longest))
 }

@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 
@@ -21,10 +23,18 @@ import (
 
 // Service is one chat service. Make it by [New].
 type Service struct {
-	url    alert.Secret
 	scheme string
 	host   string
 	way    http.RoundTripper
+	to     []alert.Secret // the URL, for each receiver
+	// secrets are what no text shows, the longest first.
+	secrets []alert.Secret
+
+	mu sync.Mutex
+	// failing is since when a receiver takes nothing while others do; taken are the
+	// receivers that have a message which others have not.
+	failing map[int]time.Time
+	taken   map[string]map[int]bool
 }
 
 // Options of a service.
@@ -42,8 +52,7 @@ func New(opt Options) (*Service, error) {
 	if err != nil || u.Scheme == "" {
 		return nil, errors.New("this is not the URL of a chat service, expected one such as ntfy://ntfy.example.com/topic or slack://hook:TOKENS@webhook")
 	}
-	s := &Service{url: secret, scheme: u.Scheme, host: u.Host}
-	s.way = &http.Transport{DialContext: opt.Dial.Open, DisableKeepAlives: true}
+	s := newService(secret, u, &http.Transport{DialContext: opt.Dial.Open, DisableKeepAlives: true})
 	base, _, _ := strings.Cut(u.Scheme, "+")
 	switch base {
 	case "smtp":
@@ -55,32 +64,62 @@ func New(opt Options) (*Service, error) {
 	case "matrix": // it logs in when it is made
 		return s, nil
 	}
-	if _, err := s.open(&client{}); err != nil {
-		return nil, fmt.Errorf("the URL of the %s service cannot be used: %s", base, s.hide(err.Error()))
+	for _, to := range s.to {
+		if _, err := open(to, &client{}); err != nil {
+			return nil, fmt.Errorf("the URL of the %s service cannot be used: %s", base, s.hide(err.Error()))
+		}
 	}
 	return s, nil
 }
 
-// Send sends a message ([alert.Sender]). Where the service refuses the text for what it
-// is, its title goes in plain words: what the service cannot take must not keep the
-// news from people.
+func newService(secret alert.Secret, u *url.URL, way http.RoundTripper) *Service {
+	s := &Service{
+		scheme: u.Scheme, host: u.Host, way: way, secrets: alert.SecretsOf(secret),
+		failing: make(map[int]time.Time), taken: make(map[string]map[int]bool),
+	}
+	for _, to := range each(u) {
+		one := alert.Secret(to.String())
+		s.to, s.secrets = append(s.to, one), append(s.secrets, alert.SecretsOf(one)...)
+	}
+	slices.SortFunc(s.secrets, func(a, b alert.Secret) int { return len(b.Reveal()) - len(a.Reveal()) })
+	return s
+}
+
+// Send sends a message ([alert.Sender]) to each receiver of the URL that has not got it.
 func (s *Service) Send(ctx context.Context, m *alert.Message, log alert.Dialogue) error {
 	log.Say("> %s: %s", s.scheme, m.Title())
-	c, err := s.post(ctx, whole(m), log)
+	var tried round
+	for i, to := range s.to {
+		if s.has(m.ID, i) {
+			tried.took = append(tried.took, i)
+			continue
+		}
+		within, cancel := share(ctx, len(s.to)-i)
+		c, err := s.sendTo(within, to, m, log)
+		cancel()
+		tried.add(i, c, err)
+	}
+	if len(tried.faults) == 0 {
+		log.Say("< taken")
+	}
+	return s.judge(m.ID, &tried)
+}
+
+// sendTo sends a message to a receiver. Where the service refuses the text for what it
+// is, its title goes in plain words: what the service cannot take must not keep the
+// news from people.
+func (s *Service) sendTo(ctx context.Context, to alert.Secret, m *alert.Message, log alert.Dialogue) (*client, error) {
+	c, err := s.post(ctx, to, whole(m), log)
 	if err != nil && c.refusedText() && ctx.Err() == nil {
 		log.Say("* the text is refused, so its title is sent in plain words")
-		c, err = s.post(ctx, plain(m), log)
+		c, err = s.post(ctx, to, plain(m), log)
 	}
-	if err == nil {
-		log.Say("< taken")
-		return nil
-	}
-	return &alert.RefusedError{Err: fmt.Errorf("%s: %w", s.scheme, err), After: c.after()}
+	return c, err
 }
 
 // post sends a text. What the library does not end in time is left to itself: it knows
 // no contexts. The error holds no secrets.
-func (s *Service) post(ctx context.Context, text string, log alert.Dialogue) (*client, error) {
+func (s *Service) post(ctx context.Context, to alert.Secret, text string, log alert.Dialogue) (*client, error) {
 	c := &client{ctx: ctx, way: s.way}
 	done := make(chan error, 1)
 	go func() {
@@ -89,7 +128,7 @@ func (s *Service) post(ctx context.Context, text string, log alert.Dialogue) (*c
 				done <- fmt.Errorf("panic: %s", logging.Panic(v))
 			}
 		}()
-		service, err := s.open(c)
+		service, err := open(to, c)
 		if err == nil {
 			err = service.Send(text, &types.Params{})
 		}
@@ -113,9 +152,7 @@ func (s *Service) post(ctx context.Context, text string, log alert.Dialogue) (*c
 
 // hide takes the secret URL and all of its parts out of a text.
 func (s *Service) hide(text string) string {
-	secrets := alert.SecretsOf(s.url)
-	slices.SortFunc(secrets, func(a, b alert.Secret) int { return len(b.Reveal()) - len(a.Reveal()) })
-	for _, part := range secrets {
+	for _, part := range s.secrets {
 		if v := part.Reveal(); v != s.scheme && v != s.host && v != "" {
 			text = strings.ReplaceAll(text, v, "<secret>")
 		}

@@ -88,11 +88,10 @@ func TestServicesAreCalledByOurWay(t *testing.T) {
 		"matrix://user:" + token + "@matrix.example.com/": "Authorization",
 		"matrix://:" + token + "@matrix.example.com/":     "Authorization",
 	} {
-		s := &Service{url: alert.Secret(url)}
 		way := &recorder{}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		c := &client{ctx: ctx, way: way}
-		service, err := s.open(c)
+		service, err := open(alert.Secret(url), c)
 		if err != nil {
 			t.Fatalf("%s: %v", url, err)
 		}

@@ -32,6 +32,8 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/sms/twilio"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/specialized/notifiarr"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+
+	"github.com/dnsteer/dnsteer/internal/alert"
 )
 
 // serviceOf makes a service of the library, nil where there is none of that
@@ -61,8 +63,8 @@ func serviceOf(name string) types.Service {
 // open makes the library's service, whose requests c carries. Some ask for something
 // when they are made, and some make a client of their own then, so it is given to them
 // before and after; but pushbullet would lose the token that it has put into it.
-func (s *Service) open(c *client) (types.Service, error) {
-	u, err := url.Parse(s.url.Reveal())
+func open(secret alert.Secret, c *client) (types.Service, error) {
+	u, err := url.Parse(secret.Reveal())
 	if err != nil {
 		return nil, errors.New("it is no URL")
 	}
