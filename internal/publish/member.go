@@ -76,6 +76,7 @@ type standing struct {
 	changed  time.Time
 	writes   uint64
 	done     uint64 // the version that was verified
+	brought  uint64 // the version that it was brought to, but for refused
 	orders   uint64 // those that the last round knew of which tells how it fares
 	plan     providers.Plan
 	listing  providers.Listing

@@ -177,7 +177,7 @@ func (m *member) took(now time.Time, goal *aim, out *turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.st.through = out.through(); m.st.through {
-		m.st.compared = now
+		m.st.compared, m.st.brought = now, goal.version
 	}
 	if !out.synced {
 		return
