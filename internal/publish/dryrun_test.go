@@ -2,6 +2,7 @@ package publish
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -34,6 +35,37 @@ func TestNothingIsOrderedInADryRun(t *testing.T) {
 		}
 		if _, after := w.d.count(); after != before || w.view().State == Disabled {
 			t.Errorf("%d writes in a dry run, and the target is %s", after-before, w.view().State)
+		}
+	})
+}
+
+// Who has a target only looked at from now on would have it written to until the push that
+// is under way has ended, which may take a minute.
+func TestAReloadEndsAPushUnderWay(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		slow := w.target
+		server := Server{Name: "192.0.2.1:8729", Connect: func() (providers.Provider, error) { return plodding{w.d, time.Second}, nil }}
+		slow.Servers = []Server{server}
+		if err := w.p.Use([]Target{slow}); err != nil {
+			t.Fatal(err)
+		}
+		var d Desired
+		for i := range 100 {
+			d.Records = append(d.Records, providers.Record{Name: fmt.Sprintf("h%d", i), Addr: a1})
+		}
+		w.p.Want("router", d)
+		sleep(10*time.Second + time.Millisecond)
+		slow.DryRun = true
+		if err := w.p.Use([]Target{slow}); err != nil {
+			t.Fatal(err)
+		}
+		_, before := w.d.count()
+		sleep(time.Minute)
+		if _, after := w.d.count(); after > before+1 { // that one was under way
+			t.Errorf("%d writes after the reload", after-before)
+		}
+		if v := w.view(); v.State != DryRun || v.Pending == 0 {
+			t.Errorf("%s, %d pending", v.State, v.Pending)
 		}
 	})
 }

@@ -111,6 +111,8 @@ func (m *member) configure(t *Target) {
 		m.version++
 	}
 	if changed {
+		m.version++ // a round under way goes by the settings before
+		m.yield()
 		m.st.retry = time.Time{}
 	}
 	m.mu.Unlock()
