@@ -36,6 +36,9 @@ func (m *member) failed(now time.Time, goal *aim, out *turn, soon bool, err erro
 	}
 	m.st.retry = now.Add(max(pause, after))
 	fails := m.st.fails
+	if !out.through() {
+		fails = m.st.shut
+	}
 	stays := m.stays(goal.desired)
 	m.mu.Unlock()
 	m.p.deps.Log.Debug("a round with a target has failed", "target", m.title(), "error", err, "again_in", pause)

@@ -65,6 +65,7 @@ type standing struct {
 	class providers.Class
 	since time.Time // when it began to fail
 	fails int       // rounds in a row
+	shut  int       // of these the last ones, which did not go through
 	// through: the last round went through, but for refused, which are the RRsets that
 	// the target would not change, and for what it has beside its records; late are
 	// those that are to be tried last.

@@ -176,8 +176,9 @@ func (m *member) ended(ctx context.Context, goal *aim, out *turn, err error) {
 func (m *member) took(now time.Time, goal *aim, out *turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.st.shut++
 	if m.st.through = out.through(); m.st.through {
-		m.st.compared, m.st.brought = now, goal.version
+		m.st.compared, m.st.brought, m.st.shut = now, goal.version, 0
 	}
 	if !out.synced {
 		return
