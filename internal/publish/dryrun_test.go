@@ -3,7 +3,9 @@ package publish
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/dnsteer/dnsteer/providers"
@@ -67,5 +69,32 @@ func TestAReloadEndsAPushUnderWay(t *testing.T) {
 		if v := w.view(); v.State != DryRun || v.Pending == 0 {
 			t.Errorf("%s, %d pending", v.State, v.Pending)
 		}
+	})
+}
+
+// An operator would be told that nothing is sent to a target any more, and what another one
+// had just ordered to take over would be written to a moment later.
+func TestWhatIsTakenOverWaitsForNoOrderAgainstIt(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.d.hand(func() { w.d.insert(providers.Entry{Record: providers.Record{Name: "app", Addr: a2}}) })
+		w.p.Want("router", names("www", a1))
+		sleep(time.Second)
+		m := w.p.find("router")[0]
+		hang := make(chan struct{})
+		w.d.hand(func() { w.d.hang = hang })
+		w.p.Compare("berlin")
+		synctest.Wait()
+		done := make(chan error)
+		go func() { // it was found that the record can be taken over
+			done <- m.special(w.t.Context(), m.leftAlone, func(r *providers.Round) {
+				r.Adopt = []providers.Record{{Name: "app", Addr: a2}}
+			})
+		}()
+		synctest.Wait()
+		m.disable(Order{By: "jo"})
+		if err := <-done; err == nil || !strings.Contains(err.Error(), "is disabled") {
+			t.Error(err)
+		}
+		close(hang)
 	})
 }
