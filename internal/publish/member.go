@@ -274,42 +274,6 @@ func (m *member) close() {
 	}()
 }
 
-// idle is how long a member sleeps that has nothing to do.
-const idle = time.Hour
-
-// due says whether a round is to be made now, or how long to wait.
-func (m *member) due(now time.Time) (bool, time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	held := m.halted()
-	if m.stopped || !m.known || m.kept.Disabled != nil || held && !m.unsure || m.circuit.Spent() {
-		return false, idle
-	}
-	if at := later(m.st.retry, m.circuit.Next()); at.After(now) {
-		return false, at.Sub(now)
-	}
-	if held || m.kicked || m.version != m.st.done || m.st.err != nil {
-		return true, 0
-	}
-	next := m.reconciled()
-	for _, again := range []time.Time{m.repairAgain(m.st.plan.Held), m.lookAgain()} {
-		if !again.IsZero() && again.Before(next) {
-			next = again
-		}
-	}
-	if !next.After(now) {
-		return true, 0
-	}
-	return false, min(next.Sub(now), idle)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // holds says whether anything of ours is there.
 func (m *member) holds() bool {
 	m.mu.Lock()

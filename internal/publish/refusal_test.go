@@ -245,3 +245,37 @@ func TestAHandIsSeenWhileARecordIsRefused(t *testing.T) {
 		}
 	})
 }
+
+// What a hand changes a second time would stand for five minutes in place of one, where the
+// target does not take another record.
+func TestARepairWaitsForNoRefusal(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.p.Want("router", names("app", a1, "bad", a1))
+		sleep(time.Minute)
+		w.refuse(providers.Permanent, "bad")
+		w.p.Want("router", names("app", a1, "bad", a2))
+		sleep(time.Minute)
+		proof, ok := w.p.Proof("berlin", netip.MustParseAddr("192.0.2.53"))
+		if !ok {
+			t.Fatal("no proof")
+		}
+		edit := func() {
+			w.d.hand(func() {
+				for i := range w.d.entries {
+					if w.d.entries[i].Name == "app" {
+						w.d.entries[i].Addr = alien
+					}
+				}
+			})
+			proof.Heard([]netip.Addr{alien})
+			synctest.Wait()
+		}
+		edit()
+		w.holds("app", a1)
+		sleep(doubtPause)
+		edit()
+		w.holds("app", alien) // it was put right a moment ago
+		sleep(repairPause)
+		w.holds("app", a1)
+	})
+}

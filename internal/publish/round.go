@@ -214,11 +214,3 @@ func (m *member) remember(out *turn) {
 		}
 	})
 }
-
-// reconciled is when the whole set is compared next, whatever has changed. The pause
-// is that of the schedule, and no jump of the wall clock makes it another (O5). The caller
-// holds mu.
-func (m *member) reconciled() time.Time {
-	last := m.st.compared.Round(0)
-	return m.st.compared.Add(m.target.Reconcile.Next(last).Sub(last))
-}
