@@ -59,15 +59,16 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 	found := slices.DeleteFunc(slices.Clone(out.First.Drifts), func(d providers.Drift) bool {
 		return slices.ContainsFunc(out.Refused, func(f providers.Refusal) bool { return f.Key == d.Key() })
 	})
-	if len(found) == 0 {
-		m.foreignHand(now, nil, false)
-		m.solved(slotDrift, m.title()+" holds what was put there again.")
-		return
-	}
+	all := slices.Clone(found)
 	dry := m.settings().DryRun
 	held := map[providers.Key]bool{}
 	for _, h := range out.Last.Held {
 		held[h.Key] = true
+	}
+	if found = m.handedOver(out, found, held); len(found) == 0 {
+		m.foreignHand(now, all, false)
+		m.solved(slotDrift, m.title()+" holds what was put there again.")
+		return
 	}
 	var lines []string
 	left, repaired := 0, map[providers.Key]bool{}
@@ -79,7 +80,7 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 			repaired[d.Key()] = true
 		}
 	}
-	m.foreignHand(now, found, left > 0)
+	m.foreignHand(now, all, left > 0)
 	m.save(func(k *kept) { k.Drifts += len(repaired) })
 	m.mu.Lock()
 	for key := range repaired {
@@ -100,6 +101,24 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 		m.problem(slotDrift, sites.Warning, text, true)
 	}
 	m.solved(slotDrift, fmt.Sprintf("%s was put right: %s.", m.title(), listed(lines)))
+}
+
+// handedOver leaves out what is neither put right nor held: it is somebody else's from now
+// on, which is told as that, or is as it should be by now.
+func (m *member) handedOver(out *providers.Outcome, found []providers.Drift, held map[providers.Key]bool) []providers.Drift {
+	var gone []string
+	found = slices.DeleteFunc(found, func(d providers.Drift) bool {
+		k := d.Key()
+		stays := held[k] || slices.ContainsFunc(out.First.Changes, func(c providers.Change) bool { return c.Key == k })
+		if !stays {
+			gone = append(gone, k.String())
+		}
+		return !stays
+	})
+	if len(gone) > 0 {
+		m.save(func(k *kept) { k.Conflicts = append(slices.Clone(k.Conflicts), gone...) })
+	}
+	return found
 }
 
 // standing says why drift is left alone.

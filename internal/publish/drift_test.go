@@ -219,3 +219,24 @@ func TestDriftThatStandsLeavesNoNameWithoutAnAddress(t *testing.T) {
 		}
 	}
 }
+
+// Who takes the mark away from a record, which makes it his, would be told that it was put
+// right, and not that it has no failover any more.
+func TestARecordThatIsTakenFromUs(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.p.Want("router", names("app", a1, "www", a1))
+		sleep(time.Minute)
+		w.d.hand(func() { w.d.at(w.d.entries[0], func(e *providers.Entry) { e.Marked = false }) })
+		sleep(6 * time.Minute)
+		w.told(sites.Drift)
+		if e := w.last(); !strings.Contains(e.Text, "app A has no failover there") {
+			t.Error(e.Text)
+		}
+		if v := w.view(); v.Drifts != 0 {
+			t.Errorf("%d were put right", v.Drifts)
+		}
+		w.d.hand(func() { w.d.at(w.d.entries[0], func(e *providers.Entry) { e.Marked = true }) })
+		sleep(6 * time.Minute)
+		w.told(sites.Drift, sites.DriftRepaired)
+	})
+}
