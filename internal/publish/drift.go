@@ -61,9 +61,11 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 	})
 	all := slices.Clone(found)
 	dry := m.settings().DryRun
-	held := map[providers.Key]bool{}
+	held, by := map[providers.Key]bool{}, ""
 	for _, h := range out.Last.Held {
-		held[h.Key] = true
+		if held[h.Key] = true; by == "" || by == "drift" {
+			by = h.By
+		}
 	}
 	if found = m.handedOver(out, found, held); len(found) == 0 {
 		m.foreignHand(now, all, false)
@@ -93,7 +95,7 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 		text = fmt.Sprintf("%s has lost everything that was put there (%s): it was reset or restored, or is another one.", m.title(), plural.Of(len(found), "record"))
 	}
 	if left > 0 {
-		text += " " + m.standing()
+		text += " " + m.standing(by)
 		m.problem(slotDrift, sites.Warning, text, true)
 		return
 	}
@@ -121,14 +123,17 @@ func (m *member) handedOver(out *providers.Outcome, found []providers.Drift, hel
 	return found
 }
 
-// standing says why drift is left alone.
-func (m *member) standing() string {
-	switch m.settings().Drift {
-	case Report:
+// standing says why drift is left alone, by the policy that holds it.
+func (m *member) standing(by string) string {
+	switch t := m.settings(); {
+	case t.DryRun:
+		return "It is left so (dry_run)."
+	case by != "drift":
+		return "It is left so (" + by + ")."
+	case t.Drift == Report:
 		return "It is left so (drift: report)."
-	case Accept:
+	case t.Drift == Accept:
 		return "It stands until the next move (drift: adopt)."
-	case Repair:
 	}
 	return fmt.Sprintf("It was put right before; the next time is later, so that two who both mean well do not fight (at most once a minute, %d times an hour).", repairMost)
 }
