@@ -263,14 +263,11 @@ func sorted(set map[Record]bool) []Record {
 	})
 }
 
-// verified gives the records of ours that are as they should be, and those that
-// would be but for a change that is to stand.
+// verified gives the records of ours that are as they should be, and what was last seen
+// of RRsets that a policy holds: it is there because of that.
 func (in *Input) verified(p *Plan) []Record {
 	list := []Record{}
 	for _, h := range p.Held {
-		if h.By != "drift" {
-			continue
-		}
 		for _, r := range in.Last {
 			if r.Key() == h.Key {
 				list = append(list, r)

@@ -46,7 +46,7 @@ func (m *member) yield() {
 func (m *member) inspect(ctx context.Context, goal *aim, now time.Time) {
 	due := func() bool {
 		fresh := !m.st.lookedAt.IsZero() && now.Sub(m.st.lookedAt) < inspectEvery
-		return !fresh && m.version == goal.version && !m.kicked && !m.stopped
+		return !fresh && m.version == goal.version && !m.kicked && !m.stopped && m.kept.Disabled == nil
 	}
 	var found providers.Inspection
 	err := m.aside(ctx, callWithin, due, func(ctx context.Context) (err error) {

@@ -59,15 +59,18 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 	found := slices.DeleteFunc(slices.Clone(out.First.Drifts), func(d providers.Drift) bool {
 		return slices.ContainsFunc(out.Refused, func(f providers.Refusal) bool { return f.Key == d.Key() })
 	})
-	if len(found) == 0 {
-		m.foreignHand(now, nil, false)
+	all := slices.Clone(found)
+	dry := m.settings().DryRun
+	held, by := map[providers.Key]bool{}, ""
+	for _, h := range out.Last.Held {
+		if held[h.Key] = true; by == "" || by == "drift" {
+			by = h.By
+		}
+	}
+	if found = m.handedOver(out, found, held); len(found) == 0 {
+		m.foreignHand(now, all, false)
 		m.solved(slotDrift, m.title()+" holds what was put there again.")
 		return
-	}
-	dry := m.settings().DryRun
-	held := map[providers.Key]bool{}
-	for _, h := range out.Last.Held {
-		held[h.Key] = true
 	}
 	var lines []string
 	left, repaired := 0, map[providers.Key]bool{}
@@ -79,7 +82,7 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 			repaired[d.Key()] = true
 		}
 	}
-	m.foreignHand(now, found, left > 0)
+	m.foreignHand(now, all, left > 0)
 	m.save(func(k *kept) { k.Drifts += len(repaired) })
 	m.mu.Lock()
 	for key := range repaired {
@@ -92,7 +95,7 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 		text = fmt.Sprintf("%s has lost everything that was put there (%s): it was reset or restored, or is another one.", m.title(), plural.Of(len(found), "record"))
 	}
 	if left > 0 {
-		text += " " + m.standing()
+		text += " " + m.standing(by)
 		m.problem(slotDrift, sites.Warning, text, true)
 		return
 	}
@@ -102,14 +105,35 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 	m.solved(slotDrift, fmt.Sprintf("%s was put right: %s.", m.title(), listed(lines)))
 }
 
-// standing says why drift is left alone.
-func (m *member) standing() string {
-	switch m.settings().Drift {
-	case Report:
+// handedOver leaves out what is neither put right nor held: it is somebody else's from now
+// on, which is told as that, or is as it should be by now.
+func (m *member) handedOver(out *providers.Outcome, found []providers.Drift, held map[providers.Key]bool) []providers.Drift {
+	var gone []string
+	found = slices.DeleteFunc(found, func(d providers.Drift) bool {
+		k := d.Key()
+		stays := held[k] || slices.ContainsFunc(out.First.Changes, func(c providers.Change) bool { return c.Key == k })
+		if !stays {
+			gone = append(gone, k.String())
+		}
+		return !stays
+	})
+	if len(gone) > 0 {
+		m.save(func(k *kept) { k.Conflicts = append(slices.Clone(k.Conflicts), gone...) })
+	}
+	return found
+}
+
+// standing says why drift is left alone, by the policy that holds it.
+func (m *member) standing(by string) string {
+	switch t := m.settings(); {
+	case t.DryRun:
+		return "It is left so (dry_run)."
+	case by != "drift":
+		return "It is left so (" + by + ")."
+	case t.Drift == Report:
 		return "It is left so (drift: report)."
-	case Accept:
+	case t.Drift == Accept:
 		return "It stands until the next move (drift: adopt)."
-	case Repair:
 	}
 	return fmt.Sprintf("It was put right before; the next time is later, so that two who both mean well do not fight (at most once a minute, %d times an hour).", repairMost)
 }

@@ -219,3 +219,68 @@ func TestDriftThatStandsLeavesNoNameWithoutAnAddress(t *testing.T) {
 		}
 	}
 }
+
+// Who takes the mark away from a record, which makes it his, would be told that it was put
+// right, and not that it has no failover any more.
+func TestARecordThatIsTakenFromUs(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.p.Want("router", names("app", a1, "www", a1))
+		sleep(time.Minute)
+		w.d.hand(func() { w.d.at(w.d.entries[0], func(e *providers.Entry) { e.Marked = false }) })
+		sleep(6 * time.Minute)
+		w.told(sites.Drift)
+		if e := w.last(); !strings.Contains(e.Text, "app A has no failover there") {
+			t.Error(e.Text)
+		}
+		if v := w.view(); v.Drifts != 0 {
+			t.Errorf("%d were put right", v.Drifts)
+		}
+		w.d.hand(func() { w.d.at(w.d.entries[0], func(e *providers.Entry) { e.Marked = true }) })
+		sleep(6 * time.Minute)
+		w.told(sites.Drift, sites.DriftRepaired)
+	})
+}
+
+// Where nothing is ever changed (create_only) people would wait for a repair.
+func TestDriftWhereNothingIsChanged(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.use(func(target *Target) { target.CreateOnly = true })
+		w.p.Want("router", names("app", a1))
+		sleep(time.Minute)
+		w.d.hand(func() { w.d.at(w.d.entries[0], func(e *providers.Entry) { e.Disabled = true }) })
+		sleep(6 * time.Minute)
+		w.told(sites.Drift)
+		if e := w.last(); !strings.Contains(e.Text, "create_only") || strings.Contains(e.Text, "put right") {
+			t.Error(e.Text)
+		}
+	})
+}
+
+// What the guard holds at a target would be told as records that another controller with
+// the same name has put there.
+func TestWhatIsHeldIsNoDrift(t *testing.T) {
+	for _, marks := range []bool{true, false} {
+		bubble(t, marks, func(w *world) {
+			w.p.Want("router", names("app", a1, "n1", a1, "n2", a1, "n3", a1))
+			sleep(time.Minute)
+			w.p.Want("router", names("app", a1))
+			sleep(time.Hour)
+			w.holds("n3", a1) // the guard holds it
+			w.told()
+			w.p.Want("router", names("app", a1, "n1", a1, "n2", a1, "n3", a1))
+			sleep(time.Hour)
+			w.told()
+			if !marks {
+				return // what a hand changes there is not ours any more
+			}
+			w.p.Want("router", names("app", a1))
+			sleep(time.Minute)
+			w.d.hand(func() { w.d.at(w.d.entries[3], func(e *providers.Entry) { e.Addr = alien }) })
+			sleep(6 * time.Minute)
+			w.told(sites.Drift)
+			if e := w.last(); !strings.Contains(e.Text, "n3 A 192.0.2.10 was changed (now n3 192.0.2.10). It is left so (delete_guard).") {
+				t.Error(e.Text)
+			}
+		})
+	}
+}

@@ -2,7 +2,10 @@ package publish
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/dnsteer/dnsteer/providers"
@@ -35,5 +38,63 @@ func TestNothingIsOrderedInADryRun(t *testing.T) {
 		if _, after := w.d.count(); after != before || w.view().State == Disabled {
 			t.Errorf("%d writes in a dry run, and the target is %s", after-before, w.view().State)
 		}
+	})
+}
+
+// Who has a target only looked at from now on would have it written to until the push that
+// is under way has ended, which may take a minute.
+func TestAReloadEndsAPushUnderWay(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		slow := w.target
+		server := Server{Name: "192.0.2.1:8729", Connect: func() (providers.Provider, error) { return plodding{w.d, time.Second}, nil }}
+		slow.Servers = []Server{server}
+		if err := w.p.Use([]Target{slow}); err != nil {
+			t.Fatal(err)
+		}
+		var d Desired
+		for i := range 100 {
+			d.Records = append(d.Records, providers.Record{Name: fmt.Sprintf("h%d", i), Addr: a1})
+		}
+		w.p.Want("router", d)
+		sleep(10*time.Second + time.Millisecond)
+		slow.DryRun = true
+		if err := w.p.Use([]Target{slow}); err != nil {
+			t.Fatal(err)
+		}
+		_, before := w.d.count()
+		sleep(time.Minute)
+		if _, after := w.d.count(); after > before+1 { // that one was under way
+			t.Errorf("%d writes after the reload", after-before)
+		}
+		if v := w.view(); v.State != DryRun || v.Pending == 0 {
+			t.Errorf("%s, %d pending", v.State, v.Pending)
+		}
+	})
+}
+
+// An operator would be told that nothing is sent to a target any more, and what another one
+// had just ordered to take over would be written to a moment later.
+func TestWhatIsTakenOverWaitsForNoOrderAgainstIt(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.d.hand(func() { w.d.insert(providers.Entry{Record: providers.Record{Name: "app", Addr: a2}}) })
+		w.p.Want("router", names("www", a1))
+		sleep(time.Second)
+		m := w.p.find("router")[0]
+		hang := make(chan struct{})
+		w.d.hand(func() { w.d.hang = hang })
+		w.p.Compare("berlin")
+		synctest.Wait()
+		done := make(chan error)
+		go func() { // it was found that the record can be taken over
+			done <- m.special(w.t.Context(), m.leftAlone, func(r *providers.Round) {
+				r.Adopt = []providers.Record{{Name: "app", Addr: a2}}
+			})
+		}()
+		synctest.Wait()
+		m.disable(Order{By: "jo"})
+		if err := <-done; err == nil || !strings.Contains(err.Error(), "is disabled") {
+			t.Error(err)
+		}
+		close(hang)
 	})
 }

@@ -24,11 +24,11 @@ func (p *Publisher) Enable(ctx context.Context, name string) (later string, err 
 		orders[m] = m.enable()
 		return nil
 	})
-	// An order that could not be stored is in force all the same.
-	unstored := p.each(name, func(*member) error { return p.deps.Store.Flush(ctx) })
 	for m := range orders {
 		p.retry(m.circuit)
 	}
+	// An order that could not be stored is in force all the same.
+	unstored := p.each(name, func(*member) error { return p.deps.Store.Flush(ctx) })
 	if unstored != nil {
 		return "", unstored
 	}

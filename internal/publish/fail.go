@@ -36,6 +36,9 @@ func (m *member) failed(now time.Time, goal *aim, out *turn, soon bool, err erro
 	}
 	m.st.retry = now.Add(max(pause, after))
 	fails := m.st.fails
+	if !out.through() {
+		fails = m.st.shut
+	}
 	stays := m.stays(goal.desired)
 	m.mu.Unlock()
 	m.p.deps.Log.Debug("a round with a target has failed", "target", m.title(), "error", err, "again_in", pause)
@@ -51,12 +54,17 @@ func (m *member) failed(now time.Time, goal *aim, out *turn, soon bool, err erro
 	default:
 		text += " It is tried again."
 	}
-	final := class == providers.Denied || class == providers.Permanent
+	m.tellFailed(text, stays, out.through(), class == providers.Denied || class == providers.Permanent, fails)
+}
+
+// tellFailed tells of a failure whose time has come: final says that it will not get
+// better, stays what clients still get though they should not.
+func (m *member) tellFailed(text string, stays []string, through, final bool, fails int) {
 	switch {
 	case len(stays) > 0 && (final || fails >= tellMove):
 		text += " Until then clients get " + listed(stays) + "."
 		m.problem(slotFailed, sites.Critical, text, false)
-	case len(stays) == 0 && out.through() && m.told(slotFailed) == sites.Critical: // the move has come there
+	case len(stays) == 0 && through && m.told(slotFailed) == sites.Critical: // the move has come there
 		m.problem(slotFailed, sites.Warning, text, false)
 	case len(stays) == 0 && (final || fails >= tellCompare) && !m.p.isLost(m.site) && !m.isOpen(slotFailed):
 		m.problem(slotFailed, sites.Warning, text, false)

@@ -23,8 +23,9 @@ func (m *member) look(out *providers.Outcome, first bool) {
 	servers := m.asked()
 	common := m.st.looked.TTL
 	desired := m.desired.Records
+	alone := m.kept.Disabled != nil
 	m.mu.Unlock()
-	if len(servers) == 0 || m.p.deps.Ask == nil {
+	if alone || len(servers) == 0 || m.p.deps.Ask == nil {
 		return
 	}
 	changed := map[providers.Key]bool{}

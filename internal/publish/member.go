@@ -65,6 +65,7 @@ type standing struct {
 	class providers.Class
 	since time.Time // when it began to fail
 	fails int       // rounds in a row
+	shut  int       // of these the last ones, which did not go through
 	// through: the last round went through, but for refused, which are the RRsets that
 	// the target would not change, and for what it has beside its records; late are
 	// those that are to be tried last.
@@ -76,6 +77,7 @@ type standing struct {
 	changed  time.Time
 	writes   uint64
 	done     uint64 // the version that was verified
+	brought  uint64 // the version that it was brought to, but for refused
 	orders   uint64 // those that the last round knew of which tells how it fares
 	plan     providers.Plan
 	listing  providers.Listing
@@ -110,6 +112,8 @@ func (m *member) configure(t *Target) {
 		m.version++
 	}
 	if changed {
+		m.version++ // a round under way goes by the settings before
+		m.yield()
 		m.st.retry = time.Time{}
 	}
 	m.mu.Unlock()
@@ -268,42 +272,6 @@ func (m *member) close() {
 			m.p.deps.Log.Debug("close a target", "target", m.title(), "error", err)
 		}
 	}()
-}
-
-// idle is how long a member sleeps that has nothing to do.
-const idle = time.Hour
-
-// due says whether a round is to be made now, or how long to wait.
-func (m *member) due(now time.Time) (bool, time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	held := m.halted()
-	if m.stopped || !m.known || m.kept.Disabled != nil || held && !m.unsure || m.circuit.Spent() {
-		return false, idle
-	}
-	if at := later(m.st.retry, m.circuit.Next()); at.After(now) {
-		return false, at.Sub(now)
-	}
-	if held || m.kicked || m.version != m.st.done || m.st.err != nil {
-		return true, 0
-	}
-	next := m.reconciled()
-	for _, again := range []time.Time{m.repairAgain(m.st.plan.Held), m.lookAgain()} {
-		if !again.IsZero() && again.Before(next) {
-			next = again
-		}
-	}
-	if !next.After(now) {
-		return true, 0
-	}
-	return false, min(next.Sub(now), idle)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // holds says whether anything of ours is there.

@@ -147,16 +147,7 @@ func (m *member) adopt(ctx context.Context, host string, do bool) ([]providers.E
 	if !do || len(found) == 0 {
 		return found, nil
 	}
-	m.mu.Lock()
-	disabled := m.kept.Disabled != nil
-	m.mu.Unlock()
-	if disabled {
-		return found, fmt.Errorf("%s is disabled, so nothing is sent to it: enable it first", m.title())
-	}
-	if err := m.onlyLooked(); err != nil {
-		return found, err
-	}
-	return found, m.special(ctx, func(r *providers.Round) { r.Adopt = adopt })
+	return found, m.special(ctx, m.leftAlone, func(r *providers.Round) { r.Adopt = adopt })
 }
 
 // Purge removes all that is ours from a target and disables it: it would be
@@ -177,7 +168,7 @@ func (p *Publisher) Purge(ctx context.Context, name string, o Order, do bool) (f
 			r.Policy = providers.Policy{DeleteGuard: 100}
 			r.DryRun = true
 		}
-		out, err := m.once(ctx, look)
+		out, err := m.once(ctx, nil, look)
 		if err != nil {
 			return err
 		}
@@ -188,7 +179,7 @@ func (p *Publisher) Purge(ctx context.Context, name string, o Order, do bool) (f
 		if !do {
 			return nil
 		}
-		return m.special(ctx, func(r *providers.Round) {
+		return m.special(ctx, m.onlyLooked, func(r *providers.Round) {
 			look(r)
 			r.DryRun = false
 		})
@@ -204,26 +195,43 @@ func (m *member) onlyLooked() error {
 	return nil
 }
 
-// special makes a round of another kind, with what it leads to.
-func (m *member) special(ctx context.Context, how func(*providers.Round)) error {
-	_, err := m.once(ctx, how)
+// leftAlone refuses what would write to a target that is disabled, or only looked at.
+func (m *member) leftAlone() error {
+	m.mu.Lock()
+	disabled := m.kept.Disabled != nil
+	m.mu.Unlock()
+	if disabled {
+		return fmt.Errorf("%s is disabled, so nothing is sent to it: enable it first", m.title())
+	}
+	return m.onlyLooked()
+}
+
+// special makes a round of another kind, with what it leads to, unless not gives an error
+// when its turn has come: another order may have come before it.
+func (m *member) special(ctx context.Context, not func() error, how func(*providers.Round)) error {
+	_, err := m.once(ctx, not, how)
 	m.kick()
 	return err
 }
 
 // once makes one round that differs from others, and keeps what it has learnt: what a
-// round after it learns is newer.
-func (m *member) once(ctx context.Context, how func(*providers.Round)) (providers.Outcome, error) {
+// round after it learns is newer. A nil not never gives an error.
+func (m *member) once(ctx context.Context, not func() error, how func(*providers.Round)) (out providers.Outcome, err error) {
 	if !m.take(ctx) {
-		return providers.Outcome{}, fmt.Errorf("what is under way at %s has not ended in time: try again", m.title())
+		return out, fmt.Errorf("what is under way at %s has not ended in time: try again", m.title())
 	}
 	defer m.give()
+	if not != nil {
+		if err := not(); err != nil {
+			return out, err
+		}
+	}
 	m.mu.Lock()
 	r := m.make(false)
 	m.mu.Unlock()
 	r.Stale = nil
 	how(r)
-	out, err := m.sync(ctx, r)
+	out, err = m.sync(ctx, r)
 	if !r.DryRun {
 		m.remember(&turn{Outcome: out, synced: err == nil})
 	}

@@ -52,7 +52,8 @@ func (m *member) heard(key providers.Key, found []netip.Addr, wrong bool) {
 	}
 	differs := len(desired) > 0 && !slices.Equal(compare(found), compare(desired))
 	held := m.halted()
-	doubt := differs && (held && wrong || !held && m.version == m.st.done) && now.Sub(m.doubted) >= doubtPause
+	refused := slices.ContainsFunc(m.st.refused, func(f providers.Refusal) bool { return f.Key == key })
+	doubt := differs && (held && wrong || !held && m.version == m.st.brought && !refused) && now.Sub(m.doubted) >= doubtPause
 	if doubt {
 		m.doubted, m.unsure = now, held
 	}

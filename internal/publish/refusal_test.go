@@ -210,3 +210,72 @@ func TestARefusedFamilyLeavesTheOther(t *testing.T) {
 		})
 	}
 }
+
+// Where a target does not take one record, what a hand has done to another would stand for
+// five minutes, though the site's resolver shows it.
+func TestAHandIsSeenWhileARecordIsRefused(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.p.Want("router", names("app", a1, "bad", a1))
+		sleep(time.Minute)
+		w.refuse(providers.Permanent, "bad")
+		w.p.Want("router", names("app", a1, "bad", a2))
+		sleep(time.Minute)
+		proof, ok := w.p.Proof("berlin", netip.MustParseAddr("192.0.2.53"))
+		if !ok || proof.Name != "app" {
+			t.Fatal(proof, ok)
+		}
+		w.d.hand(func() {
+			for i := range w.d.entries {
+				if w.d.entries[i].Name == "app" {
+					w.d.entries[i].Addr = alien
+				}
+			}
+		})
+		proof.Heard([]netip.Addr{alien})
+		synctest.Wait()
+		w.holds("app", a1)
+		_, before := w.d.count()
+		for range 10 { // what is refused is answered as it was, which is no news
+			proof.key.Name = "bad"
+			proof.Heard([]netip.Addr{a1})
+			sleep(doubtPause)
+		}
+		if _, after := w.d.count(); after-before > 1 {
+			t.Errorf("%d writes", after-before)
+		}
+	})
+}
+
+// What a hand changes a second time would stand for five minutes in place of one, where the
+// target does not take another record.
+func TestARepairWaitsForNoRefusal(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.p.Want("router", names("app", a1, "bad", a1))
+		sleep(time.Minute)
+		w.refuse(providers.Permanent, "bad")
+		w.p.Want("router", names("app", a1, "bad", a2))
+		sleep(time.Minute)
+		proof, ok := w.p.Proof("berlin", netip.MustParseAddr("192.0.2.53"))
+		if !ok {
+			t.Fatal("no proof")
+		}
+		edit := func() {
+			w.d.hand(func() {
+				for i := range w.d.entries {
+					if w.d.entries[i].Name == "app" {
+						w.d.entries[i].Addr = alien
+					}
+				}
+			})
+			proof.Heard([]netip.Addr{alien})
+			synctest.Wait()
+		}
+		edit()
+		w.holds("app", a1)
+		sleep(doubtPause)
+		edit()
+		w.holds("app", alien) // it was put right a moment ago
+		sleep(repairPause)
+		w.holds("app", a1)
+	})
+}

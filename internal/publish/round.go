@@ -176,8 +176,9 @@ func (m *member) ended(ctx context.Context, goal *aim, out *turn, err error) {
 func (m *member) took(now time.Time, goal *aim, out *turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.st.shut++
 	if m.st.through = out.through(); m.st.through {
-		m.st.compared = now
+		m.st.compared, m.st.brought, m.st.shut = now, goal.version, 0
 	}
 	if !out.synced {
 		return
@@ -212,12 +213,4 @@ func (m *member) remember(out *turn) {
 			k.Owned = nil
 		}
 	})
-}
-
-// reconciled is when the whole set is compared next, whatever has changed. The pause
-// is that of the schedule, and no jump of the wall clock makes it another (O5). The caller
-// holds mu.
-func (m *member) reconciled() time.Time {
-	last := m.st.compared.Round(0)
-	return m.st.compared.Add(m.target.Reconcile.Next(last).Sub(last))
 }

@@ -102,3 +102,27 @@ func TestAMoveComesThereAndASettingDoesNot(t *testing.T) {
 		}
 	})
 }
+
+// Where a target will not have a setting, each hiccup of the line would be told as critical.
+func TestAHiccupIsNoNewsWhereASettingIsRefused(t *testing.T) {
+	bubble(t, false, func(w *world) {
+		w.d.unset = &providers.Error{Class: providers.Permanent, Err: errors.New("the TTL cannot be set")}
+		w.p.Want("router", names("app", a1))
+		sleep(20 * time.Minute)
+		w.told(sites.PublishFailed)
+		failed := false
+		w.d.hand(func() {
+			w.d.fail = func(int) error {
+				if failed {
+					return nil
+				}
+				failed = true
+				return errDown
+			}
+		})
+		w.p.Want("router", names("app", a2))
+		sleep(time.Minute)
+		w.holds("app", a2)
+		w.told(sites.PublishFailed)
+	})
+}
