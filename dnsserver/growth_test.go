@@ -60,3 +60,13 @@ func TestZonesAreWalkedApart(t *testing.T) {
 		t.Errorf("the walks take %d octets of %d", total, len(sn.names.arena))
 	}
 }
+
+// If this fails, each signed zone takes tens of kilobytes, however few its names are, and
+// thousands of them more memory than all else together.
+func TestSmallSignedZones(t *testing.T) {
+	for _, z := range newServer(t, signedConfig(t)).snap.Load().zoneList {
+		if s := z.signer; s != nil && z.text == "inner.example.lan." && len(s.real.slots)+len(s.made.slots) > 2<<smallCache {
+			t.Errorf("%s keeps %d and %d signatures", z.text, len(s.real.slots), len(s.made.slots))
+		}
+	}
+}

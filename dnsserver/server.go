@@ -29,7 +29,8 @@ type Options struct {
 	// Now is the wall clock; nil means time.Now.
 	Now func() time.Time
 	// Earliest is a time that has passed for sure, whatever the wall clock says:
-	// signatures (DNSSEC) are made as of then while it says less.
+	// signatures (DNSSEC) are made as of then while it says less, and later by as much
+	// as the server has run since the clock was past it.
 	Earliest time.Time
 	// Trust says whether the clock is right although it says less than Earliest, which
 	// an earlier run may have taken from a wrong one; nil trusts no such clock.
@@ -93,6 +94,8 @@ func New(cfg *Config, o Options) (*Server, error) {
 	if s.stored == nil {
 		s.stored = map[string]uint32{}
 	}
+	begun := time.Now()
+	s.signing.run = func() time.Duration { return time.Since(begun) }
 	if !o.Earliest.IsZero() {
 		s.signing.earliest, s.signing.trust = o.Earliest.Unix(), o.Trust
 	}

@@ -22,10 +22,10 @@ func (w *worker) slow(dst, msg []byte, tcp bool) int {
 func (w *worker) full(dst, msg []byte, tcp bool) int {
 	m, rcode := w.examine(msg)
 	switch {
+	case w.q.tsig > 0 && w.signer == nil && rcode != dns.RcodeFormatError: // a refusal is signed too
+		return w.signed(dst, msg, tcp)
 	case rcode != rcodeNone:
 		return w.errorReply(dst, msg, rcode, false)
-	case w.q.tsig > 0 && w.signer == nil:
-		return w.signed(dst, msg, tcp)
 	}
 	return w.answer(dst, m, tcp)
 }

@@ -21,6 +21,9 @@ const keyTTL = 3600
 // validators whose clocks are late.
 const inceptionSkew = time.Hour
 
+// smallCache is how many signatures the caches of a small zone keep, as a power of two.
+const smallCache = 10
+
 // zoneSigner signs a zone. It outlives reloads that change neither keys nor
 // validity, so that what is signed stays signed.
 type zoneSigner struct {
@@ -66,7 +69,8 @@ func newZoneSigner(wire string, s *Signing, names int, prior *zone) (*zoneSigner
 	if prior != nil && prior.signer != nil && prior.signer.mark == z.mark {
 		return prior.signer, nil
 	}
-	z.real, z.made = newProofCache(min(max(room, 10), 18), 16<<10), newProofCache(12, 1<<10)
+	room = max(room, smallCache) // there may be thousands of small zones
+	z.real, z.made = newProofCache(min(room, 18), 16<<10), newProofCache(min(room, 12), 1<<10)
 	return z, nil
 }
 
