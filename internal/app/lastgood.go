@@ -27,6 +27,11 @@ func (a *App) open(ctx context.Context, cfg *config.Config, loadErr error) (*con
 		return nil, report, storeFault(err, loadErr)
 	}
 	a.store = st
+	if !report.Alarming() { // what is alarming is an event, which has all of it
+		for _, note := range report.Notes {
+			a.log.Warn(note) //nolint:sloglint // the sentence is the message
+		}
+	}
 	if cfg != nil {
 		return cfg, report, nil
 	}

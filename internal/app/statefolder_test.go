@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,6 +63,24 @@ func TestStateFolderIsRemoved(t *testing.T) {
 	r = w.start()
 	if st, err := r.Status(t.Context()); err != nil || st.Sites[0].Nodes[0].Word != sites.WordMaintenance {
 		t.Errorf("what was known is forgotten: %v %v", st.Sites[0].Nodes[0].Word, err)
+	}
+}
+
+// If this fails, nobody hears that everybody on the machine may put another socket, another
+// store or other keys into the state folder.
+func TestStateFolderThatAllMayChange(t *testing.T) {
+	w := newWorld(t, "berlin")
+	state := filepath.Join(w.dir, "state")
+	if err := errors.Join(os.Mkdir(state, 0o700), os.Chmod(state, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	w.opt.Log = slog.New(slog.NewTextHandler(&log, nil))
+	if err := w.start().stopped(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "run chmod 700 on it") {
+		t.Errorf("the log says:\n%s", log.String())
 	}
 }
 
