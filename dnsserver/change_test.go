@@ -2,6 +2,7 @@ package dnsserver
 
 import (
 	"context"
+	"maps"
 	"net"
 	"net/netip"
 	"strings"
@@ -56,6 +57,41 @@ func TestChangeOfAnswerRaisesSerial(t *testing.T) {
 		if got := s.Serials()["example.lan"]; got != serial+step.grow {
 			t.Errorf("answer %s: serial grew by %d, want %d", step.addr, got-serial, step.grow)
 		}
+	}
+}
+
+// If this fails, every move waits to be stored, or one that was not is taken back by a
+// kill; or a zone whose serial people keep jumps by thousands.
+func TestReserve(t *testing.T) {
+	s := lanServer(t)
+	stored, writes := map[string]uint32{}, 0
+	store := func() {
+		more := s.Reserve(stored)
+		if more != nil {
+			writes++
+		}
+		maps.Copy(stored, more)
+	}
+	store()
+	for i := range 3 * reserved {
+		s.SetAnswer("berlin", "default", answer([]string{"10.1.0.11", "10.1.0.12"}[i%2]))
+		if !after(stored["example.lan"], s.Serials()["example.lan"]) {
+			t.Fatalf("after %d moves %d is served and %d is stored", i, s.Serials()["example.lan"], stored["example.lan"])
+		}
+		store()
+	}
+	if writes > 8 {
+		t.Errorf("stored %d times", writes)
+	}
+	if got := stored["inner.example.lan"]; got != s.Serials()["inner.example.lan"] {
+		t.Errorf("of a zone without services %d is stored", got)
+	}
+	again, err := New(lanConfig(t), Options{Serials: stored, Now: s.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if was, is := s.Serials()["example.lan"], again.Serials()["example.lan"]; !after(is, was) {
+		t.Errorf("the serial was %d and is %d", was, is)
 	}
 }
 

@@ -193,8 +193,12 @@ func (b *builder) lay(order []*draft, drafts map[string]*draft) {
 	}
 	arena := make([]byte, nodeUnit, size)
 	hugePages(arena)
-	for _, n := range all {
+	for _, n := range all { // zone by zone
 		arena = n.write(arena)
+		if z := n.zone; z.end == 0 {
+			z.begin = int(n.at) * nodeUnit
+		}
+		n.zone.end = len(arena)
 	}
 	b.names = newNameIndex(shown)
 	b.names.arena = arena

@@ -220,7 +220,7 @@ func (h *history) since(serial uint32) []*diff {
 // SOA.
 func (s *snapshot) static(z *zone) map[raw]bool {
 	out := map[raw]bool{}
-	s.names.walk(z.index, func(n node) bool {
+	s.names.walk(z, func(n node) bool {
 		set, count := n.sets()
 		owner := string(n.name())
 		for range count {

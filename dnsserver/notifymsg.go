@@ -2,13 +2,9 @@ package dnsserver
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
-	"net"
-	"net/netip"
-	"time"
 
 	"github.com/miekg/dns"
 )
@@ -84,43 +80,4 @@ func (m *notifyMessage) proven(answer []byte, q *query) bool {
 	}
 	code, malformed := m.signer.check(unsign(answer, sig), sig, m.now)
 	return code == 0 && !malformed
-}
-
-// exchangeUDP sends a message and waits for its answer until ctx ends.
-func (s *Server) exchangeUDP(ctx context.Context, to netip.AddrPort, msg []byte, check func([]byte) bool) error {
-	var d net.Dialer
-	if from := s.source(to.Addr()); from.IsValid() {
-		d.LocalAddr = net.UDPAddrFromAddrPort(netip.AddrPortFrom(from, 0))
-	}
-	conn, err := d.DialContext(ctx, "udp", to.String())
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })() // fails only where it is closed
-	if _, err := conn.Write(msg); err != nil {
-		return err
-	}
-	b := make([]byte, maxUDP)
-	for {
-		n, err := conn.Read(b)
-		if err != nil {
-			return err
-		}
-		if check(b[:n]) {
-			return nil
-		}
-	}
-}
-
-// source gives the address that secondaries know this server by: the first that
-// it listens on that can reach them. It is not valid where the system may choose.
-func (s *Server) source(to netip.Addr) netip.Addr {
-	for _, a := range s.Addrs() {
-		if own := a.Addr(); !own.IsUnspecified() && own.Is4() == to.Is4() &&
-			own.IsLoopback() == to.IsLoopback() && own.IsLinkLocalUnicast() == to.IsLinkLocalUnicast() {
-			return own
-		}
-	}
-	return netip.Addr{}
 }

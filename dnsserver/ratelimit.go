@@ -12,7 +12,8 @@ import (
 // RateLimit bounds the answers over UDP to the clients of one network, a /24 of
 // IPv4 or a /56 of IPv6, so that this server is of no use for floods towards
 // forged senders. Loopback, private and link-local clients are exempt, and
-// senders that prove their address by a cookie (RFC 7873).
+// senders that prove their address by a cookie (RFC 7873) or who they are by a
+// signature (TSIG): a secondary asks for all its zones at once.
 type RateLimit struct {
 	// PerSecond is how many answers go out, in a burst as many; 0 for no limit.
 	PerSecond int
@@ -99,13 +100,14 @@ func local(a netip.Addr) bool {
 }
 
 // limited says whether a message over UDP is one too many, where there is a limit.
-// Its question and cookie have been read where it has one question of opcode 0.
-func (w *worker) limited() bool {
+// Its question, cookie and signature have been found where it has one question of
+// opcode 0.
+func (w *worker) limited(msg []byte) bool {
 	r := &w.snap.rate
 	if local(w.from) || w.cookieOf() == cookieValid {
 		return false
 	}
-	if !w.server.limiter.over(w.from, w.server.now(), r.PerSecond) {
+	if !w.server.limiter.over(w.from, w.server.now(), r.PerSecond) || w.keyed(msg) {
 		return false
 	}
 	w.nth = w.count.limited.Add(1)

@@ -44,11 +44,21 @@ func withOptions(t testing.TB, qtype uint16, options ...dns.EDNS0) []byte {
 func TestRateLimit(t *testing.T) {
 	const secret, start = "000102030405060708090a0b0c0d0e0f", 1_700_000_000
 	limited := func(slip int, dry bool) *Config {
-		cfg := lanConfig(t)
+		cfg := transferConfig(t)
 		cfg.RateLimit = RateLimit{PerSecond: 50, Slip: slip, DryRun: dry}
 		return cfg
 	}
 	plain, cookie := ask("mail.example.lan.", dns.TypeA), askCookie(t, "0102030405060708")
+	signed := func(at int64) []byte { // as BIND asks whether a zone has moved
+		m := new(dns.Msg)
+		m.SetQuestion("example.lan.", dns.TypeSOA).SetEdns0(maxUDP, false)
+		b, _ := withKey(t, m, "xfr.example.lan.", time.Unix(at, 0))
+		return b
+	}
+	changes, err := zoneQuery("example.lan.", 5).Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name, from        string
 		cfg               *Config
@@ -62,6 +72,9 @@ func TestRateLimit(t *testing.T) {
 		{name: "with a slip of 1", from: "198.51.100.1", cfg: limited(1, false), msg: plain, full: 50, short: 950},
 		{name: "with a client cookie", from: "198.51.100.1", cfg: limited(2, false), msg: cookie, full: 50, short: 475, none: 475},
 		{name: "errors", from: "198.51.100.1", cfg: limited(2, false), msg: edit(plain, func(b []byte) { b[2] = 2 << 3 }), full: 50, none: 950},
+		{name: "a secondary with a key", from: "198.51.100.1", cfg: limited(2, false), msg: signed(start), full: 1000},
+		{name: "a signature of long ago", from: "198.51.100.1", cfg: limited(2, false), msg: signed(start - 3600), full: 50, short: 475, none: 475},
+		{name: "a question for what has changed", from: "198.51.100.1", cfg: limited(2, false), msg: changes, full: 50, short: 475, none: 475},
 		{name: "dry run", from: "198.51.100.1", cfg: limited(2, true), msg: plain, full: 1000},
 		{name: "off", from: "198.51.100.1", cfg: lanConfig(t), msg: plain, full: 1000},
 		{name: "over TCP", from: "198.51.100.1", cfg: limited(2, false), msg: plain, tcp: true, full: 1000},

@@ -109,7 +109,7 @@ func (b *builder) addRules(cfg *Zone) error {
 	}
 	if z := b.zones[wire]; z != nil { // nil where the zone has faults
 		z.transfer = r
-		b.names.walk(z.index, func(n node) bool {
+		b.names.walk(z, func(n node) bool {
 			if i := n.service(); i > 0 {
 				r.hosts[i] = append(r.hosts[i], string(n.name()))
 			}
@@ -137,16 +137,16 @@ func (b *builder) key(name string) (*tsigKey, error) {
 	return k, nil
 }
 
-// walk goes over the nodes of a zone in the arena, those too that zones inside it
-// hide, until f is false.
-func (x *nameIndex) walk(zone int, f func(node) bool) {
-	for at := nodeUnit; at < len(x.arena); {
+// walk goes over the nodes of a zone, those too that zones inside it hide, until f is
+// false. There may be thousands of zones: it looks at no node of another.
+func (x *nameIndex) walk(z *zone, f func(node) bool) {
+	for at := z.begin; at < z.end; {
 		n := node(x.arena[at:])
 		if n[0] == 0 { // no node: every name has its final zero
 			at += nodeUnit
 			continue
 		}
-		if n.zone() == zone && !f(n) {
+		if !f(n) {
 			return
 		}
 		at += n.size()

@@ -31,3 +31,29 @@ func nextSerial(current, written uint32, changed bool) uint32 {
 		return current
 	}
 }
+
+// reserved is how many serials of a zone with names of services are stored ahead: more
+// than all pools of a large controller take when they move together.
+const reserved = 1 << 14
+
+// Reserve says which serials are to be stored for [Options.Serials] where these are; nil
+// for none. Those of a zone with names of services run ahead of what is served: a run that
+// is killed while its disk takes nothing has then given out none that the next one gives
+// again, for other records.
+func (s *Server) Reserve(stored map[string]uint32) (more map[string]uint32) {
+	for _, z := range s.snap.Load().zoneList {
+		name, serial := zoneKey(z), z.serial.Load()
+		have, known := stored[name]
+		switch {
+		case !z.moving && known && have == serial, z.moving && known && after(have, serial+reserved/2):
+			continue
+		case z.moving:
+			serial += reserved
+		}
+		if more == nil {
+			more = map[string]uint32{}
+		}
+		more[name] = serial
+	}
+	return more
+}

@@ -152,7 +152,7 @@ func (s *Server) SetAnswer(site, poolName string, a sites.Answer) {
 }
 
 // Serials gives the zones' current serials by name, to be stored for
-// [Options.Serials].
+// [Options.Serials] at a stop. While it serves, that is [Server.Reserve].
 func (s *Server) Serials() map[string]uint32 {
 	out := map[string]uint32{}
 	for _, z := range s.snap.Load().zones {
@@ -208,10 +208,10 @@ func (w *worker) respond(dst, msg []byte, from netip.Addr, tcp bool) (n int) {
 	}
 	usual := w.q.usual(msg)
 	if !tcp && w.snap.rate.PerSecond > 0 {
-		if !usual && w.q.end > 0 {
-			w.q.readSections(msg) // for the cookie
+		if !usual {
+			w.q.readOdd(msg)
 		}
-		if w.limited() {
+		if w.limited(msg) {
 			return w.slip(dst, msg)
 		}
 	}

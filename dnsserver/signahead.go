@@ -117,7 +117,7 @@ func (z *zoneSigner) keep(k *proofKey, now int64, records func() []dns.RR) {
 
 // addAhead lists the names of a signed zone by the pools that answer them.
 func (b *builder) addAhead(z *zone) {
-	b.names.walk(z.index, func(n node) bool {
+	b.names.walk(z, func(n node) bool {
 		svc := b.serviceOf(n)
 		if svc == nil || strings.HasPrefix(string(n.name()), "\x01*") {
 			return true

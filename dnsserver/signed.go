@@ -60,3 +60,22 @@ func (w *worker) refuseSigned(dst, msg []byte, key *tsigKey) int {
 func (w *worker) unproven(dst, msg []byte, key *tsigKey, sig *signature) int {
 	return appendSignature(dst, w.refuseSigned(dst, msg, key), key, sig, nil)
 }
+
+// keyed says whether a message whose sections have been read is signed with a key of
+// ours, now.
+func (w *worker) keyed(msg []byte) bool {
+	if w.q.end == 0 || w.q.tsig == 0 {
+		return false
+	}
+	sig, err := readSignature(msg, w.q.tsig)
+	if err != nil {
+		return false
+	}
+	key := w.snap.keys[sig.name]
+	if key == nil || key.algorithm != sig.algorithm {
+		return false
+	}
+	s := &signer{key: key}
+	rcode, malformed := s.check(unsign(msg, sig), sig, uint64(w.server.now().Unix()))
+	return rcode == 0 && !malformed
+}

@@ -110,6 +110,16 @@ func (w *worker) examine(msg []byte) (*dns.Msg, int) {
 	return m, rcodeNone
 }
 
+// readOdd reads a message that has not the usual form, as far as it has one question of
+// opcode 0: with the records of others beside it, as of a signature or of what a
+// secondary has.
+func (q *query) readOdd(msg []byte) {
+	if q.end == 0 && (msg[2]&0x78 != 0 || binary.BigEndian.Uint16(msg[4:]) != 1 || !q.readQuestion(msg)) {
+		return
+	}
+	q.readSections(msg)
+}
+
 // readSections walks over the records of a message. A message that does not end
 // with its last record, has a second or misplaced OPT record (RFC 6891 section
 // 6.1.1), a TSIG record that is not the last (RFC 8945 section 5.1) or a cookie

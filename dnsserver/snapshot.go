@@ -43,12 +43,14 @@ type snapshot struct {
 
 // zone is one zone of the snapshot.
 type zone struct {
-	index  int // in the snapshot
-	wire   string
-	text   string
-	apex   node
-	soa    set
-	negTTL uint32 // of negative answers (RFC 2308 section 5)
+	index int // in the snapshot
+	wire  string
+	text  string
+	apex  node
+	soa   set
+	// begin and end are where the zone's nodes lie in the arena, and no others.
+	begin, end int
+	negTTL     uint32 // of negative answers (RFC 2308 section 5)
 	// serial grows with every change of records.
 	serial atomic.Uint32
 	// written is the SOA's serial in the configuration, digest that of all

@@ -199,7 +199,7 @@ func (d *diff) each(f func(raw) bool, removed bool) bool {
 
 // whole sends the zone.
 func (t *transfer) whole(m *messages) bool {
-	t.snap.names.walk(t.zone.index, func(n node) bool {
+	t.snap.names.walk(t.zone, func(n node) bool {
 		s, count := n.sets()
 		owner := string(n.name())
 		for range count {

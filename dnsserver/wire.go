@@ -100,7 +100,7 @@ func (q *query) readQuestion(msg []byte) bool {
 // OPT record of version 0, with nothing behind it. Whatever it takes, the
 // library's unpacker takes too.
 func (q *query) usual(msg []byte) bool {
-	q.end, q.edns, q.asks = 0, false, false
+	q.end, q.edns, q.asks, q.tsig = 0, false, false, 0
 	// QR and opcode 0; TC and AA are of no meaning in a query.
 	if msg[2]&0xf8 != 0 || binary.BigEndian.Uint64(msg[4:])&^1 != 1<<48 {
 		return false

@@ -168,7 +168,7 @@ func (b *builder) addSigners() {
 			continue // reported already
 		}
 		names := 0
-		b.names.walk(z.index, func(node) bool { names++; return true })
+		b.names.walk(z, func(node) bool { names++; return true })
 		var before *zone
 		if b.prior != nil {
 			before = b.prior.zones[wire]

@@ -90,3 +90,30 @@ func TestClassifyTexts(t *testing.T) {
 		}
 	}
 }
+
+// A resolver that this machine's own firewall does not let us ask must not be said to be
+// down because it does not listen for TCP.
+func TestTelling(t *testing.T) {
+	forbidden := os.NewSyscallError("sendto", unix.EPERM)
+	refused := os.NewSyscallError("connect", unix.ECONNREFUSED)
+	reset := os.NewSyscallError("read", unix.ECONNRESET)
+	late := os.ErrDeadlineExceeded
+	tests := []struct {
+		name           string
+		udp, tcp, want error
+	}{
+		{"not let out, and no TCP", forbidden, refused, forbidden},
+		{"not let out, and no answer by TCP", forbidden, late, forbidden},
+		{"no answer, and no TCP", late, refused, late},
+		{"refused by both", refused, reset, reset},
+		{"cut off, and refused by TCP", errTruncated, refused, refused},
+		{"cut off, and no answer by TCP", errTruncated, late, late},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := telling(tt.udp, tt.tcp); !errors.Is(got, tt.want) {
+				t.Errorf("%v, want %v", got, tt.want)
+			}
+		})
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/miekg/dns"
@@ -94,10 +95,33 @@ func (x *exchange) run(ctx context.Context) (sites.Check, error) {
 		return udp, nil
 	case tcpErr == nil:
 		return tcp, nil
-	case (timedOut(tcpErr) || timedOut(udpErr)) && !errors.Is(udpErr, errTruncated):
-		return sites.Check{}, udpErr // it may say more; a port that is closed to TCP says little
 	default:
-		return sites.Check{}, tcpErr
+		return sites.Check{}, telling(udpErr, tcpErr)
+	}
+}
+
+// telling gives the one of two errors that says more: UDP's where this machine has not
+// let the question out, for a server need not listen for TCP (O1), and where it is about
+// time, for a port that is closed to TCP says little.
+func telling(udp, tcp error) error {
+	errno, ok := errors.AsType[syscall.Errno](udp)
+	switch {
+	case errors.Is(udp, errTruncated):
+		return tcp
+	case ok && ours(faultOf(errno)), timedOut(tcp), timedOut(udp):
+		return udp
+	default:
+		return tcp
+	}
+}
+
+// ours says whether a fault is this machine's own, whatever address is asked.
+func ours(f fault) bool {
+	switch f {
+	case noDescriptor, noBuffer, noPort, forbidden:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -115,7 +115,7 @@ func TestExecEndsItsGroup(t *testing.T) {
 		want         want
 	}{
 		{"after its end", `(trap '' TERM; echo $$ >&2; exec sleep 1000) & echo $! >"$OUT"; exit 0`, soon, want{sites.Up, ""}},
-		{"at the deadline", `(trap '' TERM; while :; do sleep 1000; done) & echo $! >"$OUT"; trap '' TERM; wait; sleep 1000`, 2 * time.Second, want{sites.Down, CauseTimeout}},
+		{"at the deadline", `(trap '' TERM; while :; do sleep 1000; done) & echo $! >"$OUT"; trap '' TERM; wait; sleep 1000`, 5 * time.Second, want{sites.Down, CauseTimeout}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -125,17 +125,23 @@ func TestExecEndsItsGroup(t *testing.T) {
 			if c := ask(t, p, "127.0.0.1", tt.timeout); verdict(c) != tt.want {
 				t.Fatalf("%+v", c)
 			}
-			b, err := os.ReadFile(out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			awaitGone(t, pid)
+			awaitGone(t, pidIn(t, out))
 		})
 	}
+}
+
+// pidIn reads the number of a process that a command has written.
+func pidIn(t *testing.T, path string) int {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
 }
 
 // awaitGone waits until the kernel has ended a process that was killed: it
@@ -167,10 +173,14 @@ func TestExecEscapedChild(t *testing.T) {
 	if _, err := os.Stat("/usr/bin/setsid"); err != nil {
 		t.Fatalf("this test needs setsid of util-linux: %v", err)
 	}
-	start := time.Now()
-	c := ask(t, sh("setsid sleep 3 & exit 0"), "127.0.0.1", soon)
-	if c.Outcome != sites.Up || time.Since(start) > 2*time.Second {
+	out := filepath.Join(t.TempDir(), "pid")
+	p := sh(`setsid sh -c 'echo $$ >"$OUT"; exec sleep 1000' & until [ -s "$OUT" ]; do sleep 0.01; done`) // it has left
+	p.Env = map[string]string{"OUT": out}
+	if c := ask(t, p, "127.0.0.1", soon); c.Outcome != sites.Up {
 		t.Errorf("%+v", c)
+	}
+	if err := syscall.Kill(pidIn(t, out), syscall.SIGKILL); err != nil {
+		t.Errorf("the child has ended before: %v", err)
 	}
 }
 

@@ -26,7 +26,7 @@ func startHAProxy(t *testing.T, config string) {
 // until asks again and again until a check is as it should be.
 func until(t *testing.T, p Prober, what string, ok func(sites.Check) bool) (c sites.Check) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
 		if c = ask(t, p, "127.0.0.1", soon); ok(c) {
 			return c
 		}
@@ -40,7 +40,12 @@ func until(t *testing.T, p Prober, what string, ok func(sites.Check) bool) (c si
 // open, and the bytes of a download that goes on must be seen as they are.
 func TestHAProxyReal(t *testing.T) {
 	stop := make(chan struct{})
-	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	// Its port, which is closed for a while, is one that nobody is given by chance.
+	l, err := net.Listen("tcp", daemontest.Addr(t).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/stream" {
 			return
 		}
@@ -57,7 +62,8 @@ func TestHAProxyReal(t *testing.T) {
 				return
 			}
 		}
-	}))
+	})}}
+	app.Start()
 	defer app.Close()
 	web, page := int(daemontest.Port(t)), int(daemontest.Port(t))
 	addr := app.Listener.Addr().(*net.TCPAddr)
@@ -74,7 +80,7 @@ frontend web
   bind 127.0.0.1:%d
   default_backend app
 backend app
-  server s1 127.0.0.1:%d check inter 100ms rise 1 fall 1 maxconn 4
+  server s1 127.0.0.1:%d check inter 2s fastinter 100ms downinter 100ms rise 1 fall 1 maxconn 4
 listen stats
   bind 127.0.0.1:%d
   stats enable

@@ -5,12 +5,17 @@ import (
 	"net"
 	"os"
 	"testing"
+
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 )
 
 // listen serves connections on loopback until the test ends.
-func listen(t *testing.T, serve func(net.Conn)) (port int) {
+func listen(t *testing.T, serve func(net.Conn)) (port int) { t.Helper(); return listenAt(t, 0, serve) }
+
+// listenAt does that on a port, 0 for any.
+func listenAt(t *testing.T, at int, serve func(net.Conn)) (port int) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: at})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,16 +43,8 @@ func listen(t *testing.T, serve func(net.Conn)) (port int) {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// closedPort gives a port on which nothing listens.
-func closedPort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
+// closedPort gives a port on which nothing listens, and which nobody is given by chance.
+func closedPort(t *testing.T) int { t.Helper(); return int(daemontest.Port(t)) }
 
 // acceptorEnv makes the test binary serve as the nodes of a benchmark, in a
 // process of their own so that they do not count.

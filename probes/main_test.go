@@ -28,7 +28,7 @@ func ask(t *testing.T, p Prober, addr string, timeout time.Duration) sites.Check
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	c := p.Probe(ctx, netip.MustParseAddr(addr))
-	if c.Duration <= 0 || c.Duration > timeout+2*time.Second {
+	if c.Duration <= 0 || c.Duration > timeout+20*time.Second { // late only by what a busy machine takes
 		t.Errorf("duration %v with a timeout of %v", c.Duration, timeout)
 	}
 	if (c.Cause == "") != (c.Outcome == sites.Up) {
@@ -50,7 +50,7 @@ func verdict(c sites.Check) want { return want{c.Outcome, Cause(c.Cause)} }
 
 const (
 	// soon is a timeout for what is expected to answer: long, for slow machines.
-	soon = 10 * time.Second
+	soon = time.Minute
 	// never is a timeout for what is expected not to answer.
 	never = 150 * time.Millisecond
 )

@@ -22,14 +22,9 @@ type reply func(q *dns.Msg) []byte
 // of tcp. A transport without replies is closed.
 func dnsServer(t *testing.T, udp, tcp []reply) (port int) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port = l.Addr().(*net.TCPAddr).Port
-	_ = l.Close()
+	port = closedPort(t) // over UDP and TCP
 	if tcp != nil {
-		port = listen(t, func(c net.Conn) { serveDNSOverTCP(c, tcp) })
+		listenAt(t, port, func(c net.Conn) { serveDNSOverTCP(c, tcp) })
 	}
 	if udp == nil {
 		return port
@@ -145,7 +140,7 @@ func TestResolver(t *testing.T) {
 		{"silent", []reply{silence}, []reply{silence}, nil, never, want{sites.Down, CauseTimeout}},
 		{"silent, TCP closed", []reply{silence}, nil, nil, 2 * never, want{sites.Down, CauseTimeout}},
 		{"TCP only", nil, []reply{right}, nil, soon, want{sites.Up, ""}},
-		{"silent over UDP", []reply{silence}, []reply{right}, nil, 2 * time.Second, want{sites.Up, ""}},
+		{"silent over UDP", []reply{silence}, []reply{right}, nil, 6 * time.Second, want{sites.Up, ""}},
 		{"TCP closes", nil, []reply{}, nil, soon, want{sites.Down, CauseEOF}},
 		{"wrong ID", []reply{wrongID}, []reply{silence}, nil, never, want{sites.Down, CauseTimeout}},
 		{"wrong question", []reply{wrongQuestion}, []reply{silence}, nil, never, want{sites.Down, CauseTimeout}},
@@ -220,7 +215,7 @@ func TestResolverSendsAgain(t *testing.T) {
 		return answered(0, nil, "::1")(q)
 	}
 	p := Resolver{Ask: "localhost", Type: "aaaa", Port: dnsServer(t, []reply{lossy}, []reply{silence})}
-	if c := ask(t, p, "127.0.0.1", time.Second); c.Outcome != sites.Up {
+	if c := ask(t, p, "127.0.0.1", 6*time.Second); c.Outcome != sites.Up {
 		t.Errorf("%+v after %d queries", c, queries.Load())
 	}
 }

@@ -108,16 +108,23 @@ func (c *Circuit) Do(ctx context.Context, call func() error) error {
 func (c *Circuit) refused(now time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	const format = "15:04:05 UTC"
-	switch at := c.last.UTC().Format(format); {
+	switch at := told(c.last, now); {
 	case c.refusals >= c.tries && c.tries > 1:
 		return &Error{Class: Denied, Err: fmt.Errorf("nothing was tried, since the credentials were refused at %s for the last of %d times: %w", at, c.tries, c.err)}
 	case c.refusals >= c.tries:
 		return &Error{Class: Denied, Err: fmt.Errorf("nothing more was tried, since the credentials were refused a moment ago: %w", c.err)}
 	case c.next.After(now):
-		return &Error{Class: Denied, After: c.next.Sub(now), Err: fmt.Errorf("nothing was tried, since the credentials were refused at %s and are tried again at %s: %w", at, c.next.UTC().Format(format), c.err)}
+		return &Error{Class: Denied, After: c.next.Sub(now), Err: fmt.Errorf("nothing was tried, since the credentials were refused at %s and are tried again at %s: %w", at, told(c.next, now), c.err)}
 	}
 	return nil
+}
+
+// told writes a moment, with the day where that is another than now's, as sites does.
+func told(t, now time.Time) string {
+	if t.Sub(now).Abs() > 12*time.Hour {
+		return t.UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	return t.UTC().Format("15:04:05 UTC")
 }
 
 // took learns from how a call has ended. One that has begun before the last refusal says

@@ -73,6 +73,11 @@ func TestCircuit(t *testing.T) {
 		if !c.Spent() {
 			t.Error("it goes on")
 		}
+		last := c.last.UTC().Format("2006-01-02 15:04:05 UTC")
+		time.Sleep(50 * time.Hour)
+		if err := c.Refused(); err == nil || !strings.Contains(err.Error(), "were refused at "+last) {
+			t.Errorf("days later it does not say on which day: %v", err)
+		}
 		c.Retry()
 		_ = two.Apply(t.Context(), Change{})
 		l.expect(t, "asked for", CircuitTries+1)

@@ -48,3 +48,13 @@ func ClassOf(err error) (class Class, after time.Duration) {
 	}
 	return Transient, 0
 }
+
+// join adds other errors to one, which has its class still: what ended a round says
+// when the next may be made, not what was met on the way.
+func join(err, others error) error {
+	if err == nil || others == nil {
+		return errors.Join(err, others)
+	}
+	class, after := ClassOf(err)
+	return &Error{Class: class, After: after, Err: errors.Join(err, others)}
+}

@@ -20,6 +20,16 @@ type Refusal struct {
 // errLast is why an RRset is left that would leave its name without an address.
 var errLast = errors.New("it is left, as what was to take its place was not taken")
 
+// refusedToo adds a refusal to others. They are tried again as soon as one of them may
+// pass by itself.
+func refusedToo(others, err error) error {
+	class, after := ClassOf(err)
+	if others == nil || class != Declined {
+		return join(others, err)
+	}
+	return &Error{Class: class, After: after, Err: errors.Join(others, err)}
+}
+
 // answered says whether clients got something of the RRset before the change.
 func (c *Change) answered() bool {
 	return slices.ContainsFunc(c.Before, func(e Entry) bool { return !e.Disabled })

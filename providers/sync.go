@@ -72,7 +72,7 @@ func (r *Round) Sync(ctx context.Context) (Outcome, error) {
 	for i := range lists {
 		listing, err := r.list(ctx, out.Owned)
 		if err != nil {
-			return out, errors.Join(err, failed)
+			return out, join(err, failed)
 		}
 		in := r.Input
 		in.Listing, in.Owned = listing, out.Owned
@@ -82,7 +82,7 @@ func (r *Round) Sync(ctx context.Context) (Outcome, error) {
 		}
 		if r.DryRun || len(out.Last.Changes) == 0 || failed != nil {
 			out.Verified = in.verified(&out.Last)
-			return out, errors.Join(r.trim(ctx, &out), failed)
+			return out, join(r.trim(ctx, &out), failed)
 		}
 		if i == lists-1 {
 			break
@@ -90,7 +90,7 @@ func (r *Round) Sync(ctx context.Context) (Outcome, error) {
 		out.Verified = nil
 		changed, failed, err = r.apply(ctx, &out)
 		if err != nil {
-			return out, errors.Join(err, failed)
+			return out, join(err, failed)
 		}
 	}
 	if changed == nil {
@@ -154,7 +154,7 @@ func (r *Round) apply(ctx context.Context, out *Outcome) (changed, failed, err e
 		case Changed:
 			changed = err
 		case Permanent, Declined:
-			failed = errors.Join(failed, err)
+			failed = refusedToo(failed, err)
 			out.Refused = append(out.Refused, Refusal{c.Key, err})
 			if refused++; refused < refusals {
 				continue

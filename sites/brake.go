@@ -138,7 +138,7 @@ func (m *Machine) failing() (starts []failure, of int) {
 				continue
 			}
 			for _, l := range n.lines {
-				if l != nil && l.fails() && (!l.blind || held && s.Condition != SiteIsDown) {
+				if l != nil && l.fails() && (l.provenLately(m.now.Boot) || held && s.Condition != SiteIsDown) {
 					starts = append(starts, failure{l.failStart, n})
 				}
 			}
@@ -148,6 +148,14 @@ func (m *Machine) failing() (starts []failure, of int) {
 	m.failures = starts
 	slices.SortStableFunc(starts, func(a, b failure) int { return cmp.Compare(a.at, b.at) })
 	return starts, of
+}
+
+// provenLately says whether the witnesses of a failing line answer, or did after it had
+// begun to fail and have been silent for less time than says anything of the site (N3):
+// one lost question must not hide a mass failure.
+func (l *line) provenLately(now time.Duration) bool {
+	c := l.node.site.cfg
+	return !l.blind || l.blindSince-l.failStart > c.Interval && now-l.blindSince < c.Threshold
 }
 
 // fails says whether the line fails since a time that is known: while it is

@@ -46,6 +46,29 @@ func TestA10Brake(t *testing.T) {
 				node_offline hamburg/a
 				node_offline hamburg/b`,
 		}, {
+			name: "one lost question to a resolver just before keeps it from nothing",
+			cfg:  braked,
+			in: allFail + `87s down 10.2.0.1
+				89s up 10.2.0.1
+				5m see berlin, hamburg, berlin/a, hamburg/b
+				5m events`,
+			want: `berlin=own 10.1.0.11, 10.1.0.12
+				hamburg=own 10.2.0.11
+				berlin/a=failing
+				hamburg/b=failing
+				mass_failure
+				node_offline berlin/a
+				node_offline berlin/b
+				node_offline hamburg/a
+				node_offline hamburg/b`,
+		}, {
+			name: "nodes that fail together with their resolver are no part of it",
+			cfg:  braked,
+			in: `60s down 10.2.0.1
+				` + allFail + `91500ms see berlin, berlin/a`,
+			want: `berlin=last_resort 10.1.0.11, 10.1.0.12
+				berlin/a=out`,
+		}, {
 			name: "people are told what they have in common",
 			cfg:  braked,
 			in: `60s down berlin/a

@@ -28,7 +28,8 @@ func TestN12Return(t *testing.T) {
 				berlin=emergency:hamburg 10.2.0.11
 				site berlin=down
 				berlin=own 10.1.0.11, 10.1.0.12`,
-		}, {
+		},
+		{
 			name: "nor in a pause",
 			cfg:  several(guarded, emergencies("berlin>hamburg")),
 			in: `60s maintenance berlin
@@ -40,7 +41,8 @@ func TestN12Return(t *testing.T) {
 				24m see berlin`,
 			want: `berlin=emergency:hamburg 10.2.0.11
 				berlin=own 10.1.0.11, 10.1.0.12`,
-		}, {
+		},
+		{
 			name: "nor to one of which nothing is known, in active_passive",
 			cfg:  several(guarded, emergencies("hamburg>berlin")),
 			in: `60s maintenance hamburg
@@ -51,7 +53,8 @@ func TestN12Return(t *testing.T) {
 				24m see hamburg`,
 			want: `hamburg=emergency:berlin 10.1.0.11, 10.1.0.12
 				hamburg=own 10.2.0.11`,
-		}, {
+		},
+		{
 			name: "but it is by force",
 			cfg:  emergencies("hamburg>berlin"),
 			in: `60s down hamburg/a
@@ -61,6 +64,48 @@ func TestN12Return(t *testing.T) {
 				2m1s see hamburg`,
 			want: `hamburg=emergency:berlin 10.1.0.11, 10.1.0.12
 				hamburg=own 10.2.0.11`,
+		},
+		{
+			name:   "nor to one that has been added and not been asked yet, in active_active",
+			cfg:    emergencies("berlin>hamburg"),
+			reload: []func(*Config){more(0, "c")},
+			in: `60s down berlin/a
+				60s down berlin/b
+				60s down berlin/c
+				2m reload 0
+				2m see berlin
+				130s see berlin
+				130s up berlin/c
+				140s see berlin`,
+			want: `berlin=emergency:hamburg 10.2.0.11
+				berlin=emergency:hamburg 10.2.0.11
+				berlin=own 10.1.0.13`,
+		},
+		{
+			name:   "in active_passive",
+			cfg:    emergencies("hamburg>berlin"),
+			reload: []func(*Config){more(1, "c")},
+			in: `60s down hamburg/a
+				60s down hamburg/b
+				60s down hamburg/c
+				2m reload 0
+				2m see hamburg
+				130s up hamburg/c
+				140s see hamburg`,
+			want: `hamburg=emergency:berlin 10.1.0.11, 10.1.0.12
+				hamburg=own 10.2.0.13`,
+		},
+		{
+			name:   "but where nobody serves, it is answered",
+			reload: []func(*Config){more(0, "c")},
+			in: `60s down berlin/a
+				60s down berlin/b
+				60s down berlin/c
+				2m reload 0
+				2m see berlin
+				130s see berlin`,
+			want: `berlin=own 10.1.0.13
+				berlin=last_resort 10.1.0.11, 10.1.0.12, 10.1.0.13`,
 		},
 	})
 }

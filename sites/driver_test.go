@@ -154,10 +154,10 @@ func (d *driver) probe(s Subject) []Result {
 		who = s.Site + "/" + s.Node
 		res.Checks = make([]Check, len(d.node(s.Site, s.Node).Probes))
 	}
-	if d.mute[who] {
+	family := who + " " + FamilyOf(s.Addr).String()
+	if d.mute[who] || d.mute[family] {
 		return nil
 	}
-	family := who + " " + FamilyOf(s.Addr).String()
 	for i := range res.Checks {
 		c, name := &res.Checks[i], who
 		if s.Node != "" {

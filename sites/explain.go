@@ -191,7 +191,7 @@ func (m *Machine) explainFailing(l *line) string {
 	}
 	switch {
 	case !l.judged():
-		return t + " It stays in DNS all the same: `failover: false`."
+		return t + " It is not taken out for that: `failover: false`." // it may stand by
 	case n.allPaused():
 		return t + " Its pools are paused, so it stays in DNS until `dnsteer resume " + s.Name + "`."
 	case n.heldBack(m):

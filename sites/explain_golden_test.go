@@ -56,6 +56,8 @@ var explained = []ruleTest{
 		2m explain berlin/a`},
 	{name: "failing, without failover", cfg: func(c *Config) { c.Sites[0].Nodes[0].Failover = false }, in: `60s down berlin/a
 		2m explain berlin/a`},
+	{name: "failing, without failover, stands by", cfg: func(c *Config) { c.Sites[1].Nodes[1].Failover = false }, in: `60s down hamburg/b
+		2m explain hamburg/b`},
 	{name: "failing, no witness", cfg: func(c *Config) { c.Sites[0].Witnesses, c.Sites[0].NoWitness = nil, true }, in: `60s down berlin/a
 		73s tick
 		73s explain berlin/a`},

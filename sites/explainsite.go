@@ -87,15 +87,21 @@ func (m *Machine) ExplainPool(id PoolID) string {
 		}
 	case LastResort:
 		t += " as a last resort: "
-		if how := p.takenText(); how != "" {
+		switch how := p.takenText(); {
+		case how != "":
 			t += "all of its nodes are " + how + ", so nothing can serve it until one is put back"
-		} else {
+		case p.Paused != nil:
+			t += "nothing could serve it, and until the pause is over no node that answers again replaces it by itself (`dnsteer failback " + p.site.Name + "` puts it back)"
+		default:
 			t += "nothing can serve it, and a node that answers again replaces it at once"
 		}
 	case Removed:
 		why, until := "nothing can serve it", "a node answers again"
-		if how := p.takenText(); how != "" {
+		switch how := p.takenText(); {
+		case how != "":
 			why, until = "all of its nodes are "+how, "one is put back"
+		case p.Paused != nil:
+			until += " and the pause is over"
 		}
 		t += ": " + why + ", and its records are taken away (`on_empty: remove`) until " + until
 	case Empty:

@@ -76,7 +76,9 @@ func (m *Machine) sayDown(othersFail bool) {
 			wait = max(wait, s.sayAt+s.cfg.Threshold)
 		}
 		if m.now.Boot < wait {
-			m.held = wait
+			if m.held == 0 || wait < m.held {
+				m.held = wait
+			}
 			continue
 		}
 		s.Down = m.site(s, Event{Kind: SiteDown, Text: m.siteDownText(s)})

@@ -97,8 +97,12 @@ func (n *node) gives(f Family) bool {
 
 // serves says in which families the node serves: those whose line is up or
 // failing, all of a node without failover (whose new address waits for its
-// first answer as any other, A7), and none of one that is taken.
+// first answer as any other, A7), none of one that is taken, and none of one whose
+// former addresses still serve in its place.
 func (n *node) serves() (in [families]bool) {
+	if n.former != nil && n.former.serves() != in {
+		return in
+	}
 	return n.those(func(l *line) bool {
 		return !l.judged() && n.former == nil || l.Word == WordUp || l.Word == WordFailing
 	})

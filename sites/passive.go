@@ -37,6 +37,9 @@ func (m *Machine) choose(p *pool) (*node, [families]bool) {
 		}
 		return first, first.serves()
 	}
+	if p.Source == Emergency && m.emergency(p) != nil {
+		return nil, [families]bool{} // it has something else than what is not known (N10)
+	}
 	return p.awaited(cur)
 }
 
@@ -64,7 +67,7 @@ func (m *Machine) earlier(p *pool, cur *node) *node {
 		switch {
 		case n.Name == cur.Name:
 			return nil
-		case !n.steady() || !n.Entitled && (n.cfg.Failback != FailbackAuto || p.frozen(m)):
+		case !n.steady() || !n.covers(cur) || !n.Entitled && (n.cfg.Failback != FailbackAuto || p.frozen(m)):
 		case m.now.Boot < p.activeSince+p.cfg.MinHold:
 			p.waiting, p.waitsFor = p.PutOff != nil, n.Name // min_hold began anew meanwhile (O5)
 			return nil
@@ -75,6 +78,18 @@ func (m *Machine) earlier(p *pool, cur *node) *node {
 		}
 	}
 	return nil
+}
+
+// covers says whether the node serves in all families in which another does, as far as
+// it has addresses in them: one that is back in a part of them is not up again (A2).
+func (n *node) covers(other *node) bool {
+	mine, others := n.serves(), other.serves()
+	for f := range mine {
+		if others[f] && !mine[f] && n.gives(Family(f)) {
+			return false
+		}
+	}
+	return true
 }
 
 // stays gives the active node with what it was last answered with, unless an

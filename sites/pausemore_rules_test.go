@@ -63,6 +63,28 @@ func TestC3Apart(t *testing.T) {
 				hamburg is now served by the emergency site berlin instead of a, and answers 10.1.0.11, 10.1.0.12.
 				No move of hamburg is held back any more: its nodes do not serve it any more.`,
 		}, {
+			name: "a last resort that is paused is not said to be replaced at once",
+			in: `60s down berlin/a
+				60s down berlin/b
+				2m pause berlin
+				2m up berlin/a
+				3m see berlin, berlin/a
+				3m explain pool berlin
+				3m failback berlin
+				3m see berlin`,
+			want: `berlin=last_resort 10.1.0.11, 10.1.0.12
+				berlin/a=recovering
+				berlin answers 10.1.0.11, 10.1.0.12 as a last resort: nothing could serve it, and until the pause is over no node that answers again replaces it by itself (` + "`dnsteer failback berlin`" + ` puts it back). It is paused by ann (test): nothing of it moves by itself; ` + "`dnsteer resume berlin`" + ` ends that.
+				berlin=own 10.1.0.11`,
+		}, {
+			name: "nor is one whose records are taken away",
+			cfg:  func(c *Config) { c.Sites[0].Pools[0].OnEmpty = OnEmptyRemove },
+			in: `60s down berlin/a
+				60s down berlin/b
+				2m pause berlin
+				3m explain pool berlin`,
+			want: `berlin answers nothing: nothing can serve it, and its records are taken away (` + "`on_empty: remove`" + `) until a node answers again and the pause is over. It is paused by ann (test): nothing of it moves by itself; ` + "`dnsteer resume berlin`" + ` ends that.`,
+		}, {
 			name: "a recovering node of a paused pool steps in for nobody (C3, C4)",
 			cfg:  func(c *Config) { c.Sites[0].Pools[0].OnEmpty = OnEmptyRemove },
 			in: `60s down berlin/b

@@ -181,12 +181,12 @@ func (m *Machine) own(p *pool) (members []Member, active string) {
 // every gives the serving nodes of a pool, without those that fail and are not
 // answered yet, as long as there are others (N12); or, where there is none,
 // those whose first result is not in (A1, N10). Who is served elsewhere comes back to
-// none that does not answer (N12).
+// none that does not answer (N12), or has not been asked yet.
 func (p *pool) every(elsewhere bool) []Member {
 	members := p.spare[:0]
 	for i, which := range [...]func(*node) [families]bool{p.admits, (*node).serves, (*node).may} {
-		if i == 1 && elsewhere {
-			continue
+		if i > 0 && elsewhere {
+			return nil
 		}
 		for _, n := range p.nodes {
 			if in := which(n); in != [families]bool{} {
@@ -239,14 +239,14 @@ func (p *pool) had(n *node) (in [families]bool) {
 
 // held gives the members of a pool that does not move by itself: those that it
 // has, without what an operator or the configuration has taken away, and with
-// what an operator has put back (C3).
+// what an operator has put back (C3). What a last resort answers does not serve.
 func (p *pool) held() []Member {
 	members := p.spare[:0]
 	for _, n := range p.nodes {
 		if n.taken() {
 			continue
 		}
-		if in := p.had(n); in != [families]bool{} {
+		if in := p.had(n); p.Source == Own && in != [families]bool{} {
 			members = append(members, n.member(in))
 		} else if in := p.admits(n); n.Entitled && in != [families]bool{} {
 			members = append(members, n.member(in))

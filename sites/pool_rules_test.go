@@ -231,3 +231,58 @@ func TestA3Waived(t *testing.T) {
 		},
 	})
 }
+
+// A node that is back in one family alone must not take over from one that serves both:
+// the other family would lose its addresses by a move that no outage asks for.
+func TestA2ReturnOfOneFamily(t *testing.T) {
+	dual := func(c *Config) {
+		s := &c.Sites[1]
+		s.Nodes[0].Addresses, s.Nodes[1].Addresses = addrs("10.2.0.11", "fd00:2::11"), addrs("10.2.0.12", "fd00:2::12")
+		s.Witnesses = append(s.Witnesses, Witness{Name: "resolver fd00:2::1", Addr: addrs("fd00:2::1")[0]})
+	}
+	runRule(t, []ruleTest{
+		{
+			name: "it waits for the other family", cfg: dual,
+			in: `60s down hamburg/a
+				2m see hamburg
+				2m down fd00:2::11
+				2m up hamburg/a
+				10m see hamburg, hamburg/a
+				10m up fd00:2::11
+				14m see hamburg
+				16m see hamburg`,
+			want: `hamburg=own 10.2.0.12, fd00:2::12
+				hamburg=own 10.2.0.12, fd00:2::12
+				hamburg/a=out
+				hamburg=own 10.2.0.12, fd00:2::12
+				hamburg=own 10.2.0.11, fd00:2::11`,
+		}, {
+			name: "not for one in which the active node does not serve either", cfg: dual,
+			in: `60s down hamburg/a
+				60s down fd00:2::12
+				2m down fd00:2::11
+				2m up hamburg/a
+				10m see hamburg`,
+			want: `hamburg=own 10.2.0.11`,
+		}, {
+			name: "nor after maintenance", cfg: dual,
+			in: `60s maintenance hamburg/a
+				60s down fd00:2::11
+				2m maintenance_end hamburg/a
+				3m see hamburg, hamburg/a
+				3m up fd00:2::11
+				190s see hamburg`,
+			want: `hamburg=own 10.2.0.12, fd00:2::12
+				hamburg/a=returning
+				hamburg=own 10.2.0.11, fd00:2::11`,
+		}, {
+			name: "an operator's failback does not wait", cfg: dual,
+			in: `60s down hamburg/a
+				2m down fd00:2::11
+				2m up hamburg/a
+				3m failback hamburg
+				3m see hamburg`,
+			want: `hamburg=own 10.2.0.11`,
+		},
+	})
+}

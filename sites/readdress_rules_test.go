@@ -47,6 +47,17 @@ func TestA7Readdressed(t *testing.T) {
 			want: `berlin=own 10.1.0.11, 10.1.0.12
 				berlin=own 10.1.0.11, 10.1.0.12`,
 		}, {
+			name:   "one that is given an address in a family that nothing judges has moved at once",
+			reload: []func(*Config){address(0, "fd00:1::99")},
+			in: `60s reload 0
+				60s see berlin
+				70s down 10.1.0.11
+				2m see berlin, berlin/a
+				2m events`,
+			want: `berlin=own 10.1.0.12, fd00:1::99
+				berlin=own 10.1.0.12, fd00:1::99
+				berlin/a=up`,
+		}, {
 			name:   "a failing node keeps its place",
 			reload: []func(*Config){address(0, "10.1.0.99")},
 			in: `60s down berlin/a
@@ -57,6 +68,60 @@ func TestA7Readdressed(t *testing.T) {
 			want: `berlin=own 10.1.0.11, 10.1.0.12
 				berlin=own 10.1.0.11, 10.1.0.12
 				berlin=own 10.1.0.12`,
+		},
+	})
+}
+
+// A node of both families that is given other addresses must not leave one of them
+// without an answer until the second of the new ones has been probed.
+func TestA7BothFamilies(t *testing.T) {
+	both := func(site int) func(*Config) {
+		return func(c *Config) {
+			s := &c.Sites[site]
+			s.Nodes, s.Pools[0].Nodes = s.Nodes[:1], []int{0}
+			s.Nodes[0].Addresses = addrs("10.1.0.11", "fd00:1::11")
+			s.Witnesses = append(s.Witnesses, Witness{Name: "resolver fd00:1::1", Addr: addrs("fd00:1::1")[0]})
+		}
+	}
+	moved := func(site int) func(*Config) {
+		return func(c *Config) { c.Sites[site].Nodes[0].Addresses = addrs("10.1.0.99", "fd00:1::99") }
+	}
+	runRule(t, []ruleTest{
+		{
+			name: "active_active", cfg: both(0), reload: []func(*Config){moved(0)},
+			in: `60s mute berlin/a IPv6
+				60s reload 0
+				62s see berlin
+				62s up berlin/a IPv6
+				70s see berlin`,
+			want: `berlin=own 10.1.0.11, fd00:1::11
+				berlin=own 10.1.0.99, fd00:1::99`,
+		}, {
+			name: "active_passive", cfg: both(1), reload: []func(*Config){moved(1)},
+			in: `60s mute hamburg/a IPv6
+				60s reload 0
+				62s see hamburg
+				62s up hamburg/a IPv6
+				70s see hamburg`,
+			want: `hamburg=own 10.1.0.11, fd00:1::11
+				hamburg=own 10.1.0.99, fd00:1::99`,
+		}, {
+			name: "one whose second address does not answer", cfg: both(0), reload: []func(*Config){moved(0)},
+			in: `60s down fd00:1::99
+				60s reload 0
+				60s see berlin
+				62s see berlin`,
+			want: `berlin=own 10.1.0.11, fd00:1::11
+				berlin=own 10.1.0.99`,
+		}, {
+			name: "one whose former addresses are out is answered as soon as one of the new is up",
+			cfg:  both(0), reload: []func(*Config){moved(0)},
+			in: `60s down 10.1.0.11
+				60s down fd00:1::11
+				2m mute berlin/a IPv6
+				2m reload 0
+				122s see berlin`,
+			want: `berlin=own 10.1.0.99`,
 		},
 	})
 }

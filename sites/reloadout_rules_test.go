@@ -23,7 +23,7 @@ func TestA7Back(t *testing.T) {
 				failover_outage berlin/a
 				berlin=own 10.1.0.11, 10.1.0.12
 				berlin/a=failing
-				berlin/a has not answered for 39s (connection refused). It stays in DNS all the same: ` + "`failover: false`" + `.
+				berlin/a has not answered for 39s (connection refused). It is not taken out for that: ` + "`failover: false`" + `.
 				failover_failback berlin/a
 				node_online berlin/a`,
 		}, {

@@ -27,6 +27,23 @@ func (m *Machine) watch(n *node) {
 	}
 }
 
+// arrived says whether the new addresses of a node are up (A7): one answers, and of
+// none the first result is still to come, for else a family of the former ones would
+// have no address until then. Of what nothing judges nothing is awaited (N13).
+func (n *node) arrived() (up bool) {
+	up = n.unjudged()
+	for _, l := range n.lines {
+		if l == nil {
+			continue
+		}
+		if l.recent == None && l.Stale == 0 {
+			return false
+		}
+		up = up || l.Word == WordUp
+	}
+	return up
+}
+
 // retire lets the former incarnation of a node leave when the new one is up, or
 // when it gives nothing any more (A7).
 func (m *Machine) retire(s *site) {
@@ -35,11 +52,7 @@ func (m *Machine) retire(s *site) {
 		if !old.Replaced {
 			continue
 		}
-		up := false
-		for _, l := range old.heir.lines {
-			up = up || l != nil && l.Word == WordUp
-		}
-		if up || old.taken() {
+		if old.heir.arrived() || old.taken() {
 			m.end(old.open(), s.Name+"/"+old.Name+" has another address.")
 			s.drop(old)
 			m.fx.Subjects = true

@@ -13,6 +13,8 @@ import (
 
 	"github.com/miekg/dns"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 )
 
 func TestMain(m *testing.M) {
@@ -40,13 +42,14 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"ports": ports, "node": startNode, "halt": haltNode, "until": until, "answers": answers, "exits": exits,
+			"ports": ports(t), "node": startNode, "halt": haltNode, "until": until, "answers": answers, "exits": exits,
 		},
 	})
 }
 
-// patience is how long a script waits for something that must come.
-const patience = 20 * time.Second
+// patience is how long a script waits for something that must come, on a machine that
+// is busy too.
+const patience = 2 * time.Minute
 
 // poll asks until it is told true.
 func poll(ts *testscript.TestScript, what func() (string, bool)) {
@@ -60,21 +63,12 @@ func poll(ts *testscript.TestScript, what func() (string, bool)) {
 	ts.Fatalf("it does not come; at last it was %s", got)
 }
 
-// ports sets variables to free ports, which are free for UDP and TCP.
-func ports(ts *testscript.TestScript, _ bool, names []string) {
-	var held []net.Listener
-	defer func() {
-		for _, l := range held {
-			l.Close()
+// ports: ports NAME... sets variables to ports that are free for UDP and TCP.
+func ports(t *testing.T) func(ts *testscript.TestScript, _ bool, names []string) {
+	return func(ts *testscript.TestScript, _ bool, names []string) {
+		for _, name := range names {
+			ts.Setenv(name, fmt.Sprint(daemontest.Port(t)))
 		}
-	}()
-	for _, name := range names {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		ts.Check(err)
-		held = append(held, l)
-		_, port, err := net.SplitHostPort(l.Addr().String())
-		ts.Check(err)
-		ts.Setenv(name, port)
 	}
 }
 
@@ -138,7 +132,7 @@ func answers(ts *testscript.TestScript, _ bool, args []string) {
 	want := slices.Sorted(slices.Values(args[1:]))
 	poll(ts, func() (string, bool) {
 		m := new(dns.Msg).SetQuestion(dns.Fqdn(args[0]), dns.TypeA)
-		c := dns.Client{Timeout: time.Second}
+		c := dns.Client{Timeout: patience}
 		res, _, err := c.Exchange(m, "127.0.0.1:"+ts.Getenv("DNS"))
 		if err != nil {
 			return err.Error(), false

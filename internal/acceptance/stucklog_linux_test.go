@@ -50,7 +50,7 @@ func TestALogThatNobodyReads(t *testing.T) {
 	}
 	select {
 	case <-ended:
-	case <-time.After(stopTime):
+	case <-time.After(patience):
 		t.Fatal("it does not end")
 	}
 }

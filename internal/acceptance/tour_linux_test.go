@@ -15,7 +15,7 @@ import (
 
 // long bounds how long an output of the tour may take to come: the threshold, or
 // the minute in which a router is compared, and what this machine needs.
-const long = 100 * time.Second
+const long = 5 * time.Minute
 
 // soon is how long an edit by hand is looked for before it is made once more.
 const soon = 10 * time.Second

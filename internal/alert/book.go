@@ -32,6 +32,10 @@ type Book struct {
 	// planned is when an operator or a window last took a node of a site away or
 	// gave it back: a switch at that moment is no surprise.
 	planned map[string]time.Time
+	// changes counts what has changed, looked is that count when it was last asked what
+	// is due, and next what it said then of when to ask again.
+	changes, looked uint64
+	next            time.Time
 	saved
 }
 
@@ -58,12 +62,14 @@ type waiting struct {
 
 // incident is what was told and is not over yet: one thread.
 type incident struct {
-	Thread   string    `json:"thread"`
-	Sent     int       `json:"sent"`
-	Route    string    `json:"route"`
-	Class    string    `json:"class"`
-	To       []string  `json:"to"`
-	Fallback []string  `json:"fallback,omitempty"`
+	Thread   string   `json:"thread"`
+	Sent     int      `json:"sent"`
+	Route    string   `json:"route"`
+	Class    string   `json:"class"`
+	To       []string `json:"to"`
+	Fallback []string `json:"fallback,omitempty"`
+	// Heard are channels that were told of it in the place of others.
+	Heard    []string  `json:"heard,omitempty"`
 	Subject  string    `json:"subject"`
 	Members  []*member `json:"members"`
 	LastSent time.Time `json:"last_sent"`
@@ -85,16 +91,17 @@ type member struct {
 // over says whether nothing more is to come of a member.
 func (m *member) over() bool { return m.ended() || !lasting(m.Event.Kind) }
 
-// Outgoing is a message on its way to channels.
+// Outgoing is a message on its way to channels. Also are those that stood in when
+// another of its thread was told, for which this is the end.
 type Outgoing struct {
-	To, Fallback []string
-	Message      Message
+	To, Fallback, Also []string
+	Message            Message
 }
 
 // NewBook makes a book that has taken in all events up to last.
 func NewBook(routes []Route, group time.Duration, last uint64) *Book {
 	return &Book{
-		routes: routes, group: group, planned: make(map[string]time.Time),
+		routes: routes, group: group, planned: make(map[string]time.Time), changes: 1,
 		saved: saved{Last: last, Open: make(map[uint64]*told), Begun: make(map[string]time.Time)},
 	}
 }
@@ -133,7 +140,20 @@ func (b *Book) Load(data []byte, now time.Time) error {
 		}
 	}
 	b.saved = s
+	b.changes++
 	return nil
+}
+
+// Changes counts what has changed: while it stays the same, so does all that a book holds,
+// and what it encodes.
+func (b *Book) Changes() uint64 { return b.changes }
+
+// Rewind has a book take in the events after last, where it knew of more.
+func (b *Book) Rewind(last uint64) {
+	if last < b.Last {
+		b.Last = last
+		b.changes++
+	}
 }
 
 // Encode gives what survives a restart.
@@ -147,6 +167,7 @@ func (b *Book) Take(e sites.Event, explain []string, now time.Time) {
 		return
 	}
 	b.Last = e.ID
+	b.changes++
 	e.Time = e.Time.Round(0) // what a monotonic clock says is not shifted
 	switch e.Kind {
 	case sites.FailoverMaintenance, sites.NodeDisabled, sites.NodeEnabled, sites.Paused, sites.Resumed:
@@ -188,6 +209,7 @@ func (b *Book) Take(e sites.Event, explain []string, now time.Time) {
 // no longer configured end.
 func (b *Book) Reload(routes []Route, group time.Duration, exists func(site, node string) bool, now time.Time) {
 	b.routes, b.group = routes, group
+	b.changes++
 	b.reroute(now)
 	for _, id := range sortedKeys(b.Open) {
 		t := b.Open[id]
@@ -204,6 +226,7 @@ func (b *Book) Reload(routes []Route, group time.Duration, exists func(site, nod
 // Narrow has an incident go on on those of its channels alone that were told of
 // its beginning.
 func (b *Book) Narrow(thread string, to []string) {
+	b.changes++
 	for _, c := range b.Cases {
 		if c.id(1) == thread {
 			c.To = to
@@ -211,8 +234,25 @@ func (b *Book) Narrow(thread string, to []string) {
 	}
 }
 
+// Heard notes that channels were told of an incident in the place of others: they are
+// told its end too, whoever works by then.
+func (b *Book) Heard(thread string, by []string) {
+	b.changes++
+	for _, c := range b.Cases {
+		if c.id(1) != thread {
+			continue
+		}
+		for _, name := range by {
+			if !slices.Contains(c.To, name) && !slices.Contains(c.Heard, name) {
+				c.Heard = append(c.Heard, name)
+			}
+		}
+	}
+}
+
 // Shift moves all times that are planned, when the wall clock was set.
 func (b *Book) Shift(d time.Duration) {
+	b.changes++
 	for _, w := range b.Waiting {
 		w.At = w.At.Add(d)
 	}

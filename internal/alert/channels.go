@@ -31,15 +31,6 @@ func (e *Engine) restore(stored map[string][]byte) {
 	fail := func(key string, err error) {
 		e.world.Log.Error("a stored alert cannot be read", "key", key, "error", err)
 	}
-	if !e.active {
-		for key := range stored {
-			e.left[key] = nil
-		}
-		if len(stored) > 0 {
-			e.world.Keep(e.left)
-		}
-		return
-	}
 	last := e.book.Last
 	if data, ok := stored[bookKey]; ok {
 		if err := e.book.Load(data, time.Now()); err != nil {
@@ -47,9 +38,8 @@ func (e *Engine) restore(stored map[string][]byte) {
 		}
 		// An event may be told of before it is stored, and a kill between the two
 		// has the next run give its ID anew.
-		e.book.Last = min(e.book.Last, last)
+		e.book.Rewind(last)
 	}
-	e.kept = string(stored[bookKey])
 	e.actions.restore(stored, fail)
 	for key, value := range stored {
 		switch rest, ok := strings.CutPrefix(key, failedKey); {
@@ -86,17 +76,34 @@ func (e *Engine) restore(stored map[string][]byte) {
 
 func (e *Engine) newBox(c Channel) *outbox {
 	o := newOutbox(c, e.world.Log)
-	o.gone, o.changed = e.gone, e.rouse
+	o.gone, o.changed = e.gone, e.changed
 	e.boxes[c.Name] = o
 	return o
+}
+
+// changed is told that a channel begins to fail, or works again: then the others may too,
+// for it was our own line, or the name server, that failed them all.
+func (e *Engine) changed(works bool) {
+	if works {
+		e.hurry()
+	}
+	e.rouse()
+}
+
+func (e *Engine) hurry() {
+	for _, o := range e.all() {
+		o.hurry()
+	}
 }
 
 // gone is told that a delivery has left its outbox.
 func (e *Engine) gone(channel string, d *delivery, why error) {
 	e.mu.Lock()
-	e.left[deliveryKey(channel, d.Seq)] = nil
 	if why == nil {
+		e.left[deliveryKey(channel, d.Seq)] = nil
 		e.remember(channel, []*delivery{d}, "")
+	} else {
+		e.leave(channel, []*delivery{d}, "has not taken it: "+why.Error())
 	}
 	e.mu.Unlock()
 	if why != nil {
@@ -155,6 +162,7 @@ func (e *Engine) reconfigure(ctx context.Context) {
 	}
 	e.active = cfg.active()
 	e.book.Reload(cfg.Routes, cfg.Group, e.world.Exists, e.look())
+	e.book.Adopt(cfg.has, e.look())
 	e.actions.use(cfg)
 	e.openBoxes(ctx, cfg)
 	e.closeBoxes(cfg)
@@ -187,8 +195,14 @@ func (e *Engine) queue(out *Outgoing, keep map[string][]byte, now time.Time) {
 	if m.ID == m.Thread && !slices.Equal(to, out.To) {
 		e.book.Narrow(m.Thread, to)
 	}
+	fallback := slices.DeleteFunc(slices.Clone(out.Fallback), func(name string) bool { return slices.Contains(out.Also, name) })
 	for _, name := range to {
-		e.put(name, m, out.Fallback, keep, now)
+		e.put(name, m, fallback, keep, now)
+	}
+	for _, name := range out.Also {
+		if !slices.Contains(to, name) {
+			e.put(name, m, nil, keep, now)
+		}
 	}
 }
 
@@ -240,33 +254,6 @@ func (e *Engine) put(name string, m *Message, fallback []string, keep map[string
 func keepDelivery(keep map[string][]byte, name string, d *delivery) {
 	if data, err := json.Marshal(d); err == nil { // texts, numbers and times: it does not fail
 		keep[deliveryKey(name, d.Seq)] = data
-	}
-}
-
-// tend sees to channels that fail: their fallbacks, the event that says so, and
-// messages that are too old.
-func (e *Engine) tend(keep map[string][]byte, now time.Time) {
-	cfg := e.config()
-	for _, o := range e.all() {
-		name := o.channel.Name
-		fallen, since, err := o.fall(now.Add(-cfg.FallbackAfter))
-		for _, d := range fallen {
-			m := d.Message
-			m.Notes = append(m.Notes[:len(m.Notes):len(m.Notes)], fmt.Sprintf("It comes this way because %s has not taken messages since %s: %v.", name, since.Format(time.RFC3339), err))
-			keepDelivery(keep, name, d)
-			for _, to := range d.Fallback {
-				if to != name {
-					e.put(to, &m, nil, keep, now)
-				}
-			}
-		}
-		e.judgeChannel(name, since, err, now.Add(-cfg.FallbackAfter), keep)
-		if old := o.expire(now.Add(-cfg.GiveUp)); len(old) > 0 {
-			for _, d := range old {
-				keep[deliveryKey(name, d.Seq)] = nil
-			}
-			e.tellDropped(name, old, fmt.Sprintf("it could not be sent for %s: %v", length(int64(cfg.GiveUp/time.Second)), err))
-		}
 	}
 }
 

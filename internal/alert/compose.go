@@ -133,15 +133,15 @@ func (c *composer) sentences(t *told) {
 func subject(list []told) string {
 	first := &list[0].Event
 	var names []string
+	named := make(map[string]bool)
 	others := 0
 	for i := range list {
 		switch e := &list[i].Event; {
-		case e.Kind != first.Kind:
-			if !slices.Contains(names, about(e)) && e.Kind != sites.NodeOffline {
-				others++
-			}
-		case !slices.Contains(names, about(e)):
-			names = append(names, about(e))
+		case named[about(e)]:
+		case e.Kind == first.Kind:
+			names, named[about(e)] = append(names, about(e)), true
+		case e.Kind != sites.NodeOffline:
+			others++
 		}
 	}
 	text := headline(first)

@@ -64,6 +64,38 @@ func (b *Book) reroute(now time.Time) {
 	}
 }
 
+// Adopt has what lasts wait for the routes that take it, where no channel that is there
+// was told of it or will be: none was configured when it began, or another has come in
+// the place of the one that was told.
+func (b *Book) Adopt(there func(channel string) bool, now time.Time) {
+	b.changes++
+	known := make(map[uint64]bool)
+	for _, w := range b.Waiting {
+		known[w.Event.ID] = known[w.Event.ID] || slices.ContainsFunc(w.To, there)
+	}
+	for _, c := range b.Cases {
+		heard := slices.ContainsFunc(c.To, there)
+		for _, m := range c.Members {
+			known[m.Event.ID] = known[m.Event.ID] || heard
+		}
+	}
+	moved := make(map[uint64]bool)
+	for _, id := range sortedKeys(b.Open) {
+		t := *b.Open[id]
+		if known[t.Event.ID] {
+			continue
+		}
+		t.Explain = nil // it was so then
+		before := len(b.Waiting)
+		b.assign(t, now)
+		moved[t.Event.ID] = len(b.Waiting) > before
+	}
+	for _, c := range b.Cases { // it begins anew with those who have not heard of it
+		c.Members = slices.DeleteFunc(c.Members, func(m *member) bool { return moved[m.Event.ID] })
+	}
+	b.Cases = slices.DeleteFunc(b.Cases, func(c *incident) bool { return len(c.Members) == 0 })
+}
+
 // end enters that something is over. What was not told yet is not told at all,
 // unless people must know of it though it is over.
 func (b *Book) end(t *told, e sites.Event, now time.Time) {

@@ -65,6 +65,7 @@ func (e *Engine) beats(ctx context.Context, d *DeadMan) {
 			e.world.Log.Warn("call the dead man's switch", "error", err)
 		case err == nil && failing:
 			e.world.Log.Info("the dead man's switch is reached again")
+			e.hurry()
 		}
 		failing = err != nil
 		select {

@@ -2,11 +2,10 @@ package alert
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 
 // How long the engine waits for others.
 const (
-	keepWithin    = 2 * time.Second
 	explainWithin = time.Second
 	followAgain   = time.Second
 	// fresh is how old an event may be whose subject is explained as it is now.
@@ -24,8 +22,6 @@ const (
 	maxExplained = 10
 	// maxTaken bounds how many events one turn takes.
 	maxTaken = 512
-	// pace is how often channels are looked at.
-	pace = 10 * time.Second
 )
 
 // World is what the engine needs of the controller.
@@ -64,6 +60,8 @@ type Engine struct {
 	// notes are what is to be stored of channels by key, and what of them has
 	// left.
 	left map[string][]byte
+	// spares are messages that take their fallback.
+	spares []spared
 	// failed are the events of channels that fail, by name; 0 where the event
 	// was raised and has not come back.
 	failed map[string]uint64
@@ -79,12 +77,16 @@ type Engine struct {
 	// What follows belongs to Run's goroutine.
 	book    *Book
 	active  bool
+	deaf    bool // the events cannot be followed
 	actions *actions
 	stops   map[string]context.CancelFunc
 	running sync.WaitGroup
 	clock   clock
-	kept    string // the book, as it was last stored
 	todo    []action
+	// kept and shown are the book's changes that are stored and published.
+	kept, shown uint64
+	// keepAt is when the book may be stored again, where nothing is urgent.
+	keepAt time.Time
 }
 
 // New makes an engine with what an earlier one has stored. last is the event
@@ -104,25 +106,30 @@ func New(cfg *Config, world World, stored map[string][]byte, last uint64) *Engin
 
 func (c *Config) active() bool { return len(c.Channels) > 0 || len(c.Actions) > 0 }
 
+func (c *Config) has(channel string) bool {
+	return slices.ContainsFunc(c.Channels, func(x Channel) bool { return x.Name == channel })
+}
+
 // Run works until ctx ends, and returns when all goroutines have.
 func (e *Engine) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer e.settle()
 	defer cancel()
 	e.begin(ctx)
-	events := e.follow(ctx)
+	events, again := e.follow(ctx)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case ev, ok := <-events:
-			if !ok {
-				if events = e.again(ctx); events == nil {
-					return
-				}
+			if !ok { // it was too slow
+				events, again = nil, time.After(followAgain)
 				continue
 			}
 			e.take(ctx, ev, events)
+		case <-again:
+			events, again = e.follow(ctx)
+			continue
 		case <-timer.C:
 		case <-e.turns:
 		case <-ctx.Done():
@@ -139,35 +146,25 @@ func (e *Engine) settle() {
 	left := e.left
 	e.left = make(map[string][]byte)
 	e.mu.Unlock()
+	e.encode(left)
 	if len(left) > 0 {
 		e.world.Keep(left)
 	}
 }
 
-// follow begins to follow the events; nil where that cannot be done now.
-func (e *Engine) follow(ctx context.Context) <-chan sites.Event {
+// follow begins to follow the events. Where that cannot be done now it gives when to
+// try again: what is known is told meanwhile, that the store fails above all.
+func (e *Engine) follow(ctx context.Context) (<-chan sites.Event, <-chan time.Time) {
 	events, err := e.world.Follow(ctx, e.book.Last)
-	if err != nil {
+	if err == nil {
+		e.deaf = false
+		return events, nil
+	}
+	if !e.deaf {
 		e.world.Log.Warn("follow the events for alerts", "error", err)
-		return e.again(ctx)
 	}
-	return events
-}
-
-// again follows anew after a moment.
-func (e *Engine) again(ctx context.Context) <-chan sites.Event {
-	for {
-		select {
-		case <-time.After(followAgain):
-		case <-ctx.Done():
-			return nil
-		}
-		events, err := e.world.Follow(ctx, e.book.Last)
-		if err == nil {
-			return events
-		}
-		e.world.Log.Debug("follow the events for alerts", "error", err)
-	}
+	e.deaf = true
+	return nil, time.After(followAgain)
 }
 
 // take enters an event and those that wait behind it.
@@ -219,65 +216,7 @@ func (e *Engine) enter(ctx context.Context, ev sites.Event, said map[string][]st
 	e.todo = append(e.todo, e.actions.choose(&ev, now)...)
 }
 
-// turn tells what is due, stores what has changed, and says when to look again.
-func (e *Engine) turn(ctx context.Context) time.Duration {
-	now, wall := time.Now(), e.look()
-	e.reconfigure(ctx)
-	if !e.active {
-		return time.Hour
-	}
-	out, next := e.book.Due(wall)
-	e.publish()
-	keep := make(map[string][]byte)
-	for i := range out {
-		e.queue(&out[i], keep, now)
-	}
-	e.tend(keep, now)
-	e.store(ctx, keep)
-	for _, o := range e.all() {
-		o.release()
-	}
-	for _, a := range e.todo {
-		e.actions.start(ctx, a, &e.running)
-	}
-	e.todo = nil
-	wait := pace
-	if !next.IsZero() {
-		wait = min(wait, max(next.Sub(wall), 10*time.Millisecond))
-	}
-	return wait
-}
-
-// store keeps the book and what was queued before anything of it is sent. A
-// store that fails holds no alert back: that it fails is an alert.
-func (e *Engine) store(ctx context.Context, keep map[string][]byte) {
-	urgent := len(keep) > 0 || len(e.todo) > 0
-	data, err := e.book.Encode()
-	if err != nil {
-		e.world.Log.Error("alerts cannot be encoded", "error", err)
-	} else if string(data) != e.kept {
-		e.kept = string(data)
-		keep[bookKey] = data
-	}
-	e.mu.Lock()
-	maps.Copy(keep, e.left)
-	e.left = make(map[string][]byte)
-	e.mu.Unlock()
-	if len(keep) == 0 {
-		return
-	}
-	if !urgent {
-		e.world.Keep(keep)
-		return
-	}
-	within, cancel := context.WithTimeout(ctx, keepWithin)
-	defer cancel()
-	if err := e.world.KeepNow(within, keep); err != nil && !errors.Is(err, context.Canceled) {
-		e.world.Log.Warn("alerts are sent before they are stored", "error", err)
-	}
-}
-
-// Rouse has the engine look at what is due.
+// rouse has the engine look at what is due.
 func (e *Engine) rouse() {
 	select {
 	case e.turns <- struct{}{}:

@@ -33,6 +33,9 @@ type world struct {
 	broken bool
 	// lose drops what is stored soon, as a kill does.
 	lose bool
+	// deaf has the events not be followed; slow has whoever follows them lose its place.
+	deaf bool
+	slow chan struct{}
 	// ahead is by how much the wall clock was set.
 	ahead time.Duration
 	log   *slog.Logger
@@ -100,6 +103,12 @@ func (w *world) kinds() (list []string) {
 func (w *world) world() World {
 	return World{
 		Follow: func(ctx context.Context, after uint64) (<-chan sites.Event, error) {
+			w.mu.Lock()
+			deaf, slow := w.deaf, w.slow
+			w.mu.Unlock()
+			if deaf {
+				return nil, errors.New("the database has failed")
+			}
 			out := make(chan sites.Event)
 			go func() {
 				defer close(out)
@@ -120,6 +129,8 @@ func (w *world) world() World {
 					}
 					select {
 					case <-more:
+					case <-slow:
+						return
 					case <-ctx.Done():
 						return
 					}
@@ -530,6 +541,26 @@ func TestAMessageThatIsRefused(t *testing.T) {
 			t.Errorf("nobody was told: %v", w.kinds())
 		}
 	})
+}
+
+// One message that its receiver does not like would have the channel be said to fail, for
+// as long as nothing else happens; and one that refuses all would not be.
+func TestAChannelThatRefuses(t *testing.T) {
+	for refused, want := range map[int]bool{1: false, 2: true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &peer{fault: func(context.Context, int) error { return &RefusedError{Err: errors.New("554 no"), Message: true} }}
+			w := newWorld()
+			e, stop := w.run(config(map[string]*peer{"p": p}))
+			defer stop()
+			for i := range refused {
+				w.happen(fmt.Sprintf("failover_outage berlin/n%d", i), 0)
+				time.Sleep(30 * time.Minute)
+			}
+			if got := w.find(sites.AlertFailed).ID != 0; got != want {
+				t.Errorf("%d messages are refused, said to fail: %v, %+v", refused, got, e.Status().Channels[0])
+			}
+		})
+	}
 }
 
 // What waits for a channel that a reload removes would vanish without a word.

@@ -10,13 +10,10 @@ import (
 // closeBoxes gives up the outboxes of channels that are gone. What waits in them
 // is dropped, and that is told.
 func (e *Engine) closeBoxes(cfg *Config) {
-	there := func(name string) bool {
-		return slices.ContainsFunc(cfg.Channels, func(c Channel) bool { return c.Name == name })
-	}
 	e.mu.Lock()
 	var orphans []*outbox
 	for name, o := range e.boxes {
-		if !there(name) {
+		if !cfg.has(name) {
 			orphans = append(orphans, o)
 			delete(e.boxes, name)
 			delete(e.past, name)
@@ -24,7 +21,7 @@ func (e *Engine) closeBoxes(cfg *Config) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.failed)) {
-		if !there(name) {
+		if !cfg.has(name) {
 			e.forget(name, e.failed[name])
 			delete(e.failed, name)
 			e.left[failedKey+name] = nil
@@ -41,9 +38,7 @@ func (e *Engine) closeBoxes(cfg *Config) {
 			delete(e.stops, name)
 		}
 		e.mu.Lock()
-		for _, d := range items {
-			e.left[deliveryKey(name, d.Seq)] = nil
-		}
+		e.leave(name, items, "is no longer configured")
 		e.mu.Unlock()
 		if len(items) > 0 {
 			e.tellDropped(name, items, "the channel is no longer configured")

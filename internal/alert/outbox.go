@@ -2,21 +2,19 @@ package alert
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
-
-	"github.com/dnsteer/dnsteer/internal/logging"
 )
 
 // The pace of a channel that fails, and its bounds.
 const (
 	firstPause = 15 * time.Second
 	lastPause  = 15 * time.Minute
+	// hurried lies between two attempts at least that something new asks for.
+	hurried = 2 * time.Minute
 	// longestAfter bounds what a receiver may ask for.
 	longestAfter = time.Hour
 	// refusals is how often one message is tried that is refused for what it is.
@@ -45,8 +43,8 @@ type outbox struct {
 	// gone is told of each delivery that has left, and why it was dropped; nil
 	// for one that was taken. It must not wait.
 	gone func(channel string, d *delivery, why error)
-	// changed is told that the channel begins to fail or works again.
-	changed func()
+	// changed is told that the channel begins to fail or works again. It must not wait.
+	changed func(works bool)
 
 	wake chan struct{} // holds one
 
@@ -58,9 +56,15 @@ type outbox struct {
 	failing time.Time // since when; zero while it works
 	err     error
 	partial error
-	sent    time.Time // when the last was taken
-	fails   int
-	next    time.Time // not before; zero for at once
+	// row counts the messages in a row that were refused for what they are; broken: there
+	// was another fault since the channel fails.
+	row    int
+	broken bool
+	sent   time.Time // when the last was taken
+	fails  int
+	next   time.Time // not before; zero for at once
+	// tried is when it failed last; zero too where the receiver has said when to come again.
+	tried   time.Time
 	dropped int
 	// taken and missed count the attempts since the start.
 	taken, missed int
@@ -78,6 +82,7 @@ func (o *outbox) add(m *Message, fallback []string, now time.Time) (added, dropp
 	o.last++
 	d := &delivery{Seq: o.last, Message: *m, Queued: now, Fallback: fallback}
 	o.items = append(o.items, d)
+	o.advance()
 	if len(o.items) > maxQueued {
 		dropped = o.makeRoom()
 		if dropped != d {
@@ -108,12 +113,33 @@ func (o *outbox) makeRoom() *delivery {
 
 // release lets everything be sent that was added.
 func (o *outbox) release() {
+	added := false
 	o.mu.Lock()
-	for _, d := range o.items {
-		d.kept = true
+	for _, d := range slices.Backward(o.items) {
+		if d.kept {
+			break
+		}
+		d.kept, added = true, true
 	}
 	o.mu.Unlock()
+	if added {
+		o.rouse()
+	}
+}
+
+// hurry has a channel that fails be tried soon: there is reason to think that it works.
+func (o *outbox) hurry() {
+	o.mu.Lock()
+	o.advance()
+	o.mu.Unlock()
 	o.rouse()
+}
+
+// advance does so; the caller holds mu.
+func (o *outbox) advance() {
+	if !o.next.IsZero() && !o.tried.IsZero() {
+		o.next = earliest(o.next, o.tried.Add(hurried))
+	}
 }
 
 // use takes another sender into use, which is tried at once.
@@ -171,103 +197,6 @@ func (o *outbox) head() (*delivery, Channel, time.Duration) {
 	}
 	o.sending = wait <= 0
 	return o.items[0], o.channel, wait
-}
-
-// attempt sends a delivery once.
-func (o *outbox) attempt(ctx context.Context, d *delivery, c Channel) {
-	limited, cancel := context.WithTimeout(ctx, c.Timeout)
-	err := guarded(limited, c.Sender, &d.Message, nil)
-	cancel()
-	if ctx.Err() != nil && err != nil {
-		o.mu.Lock()
-		o.sending = false
-		o.mu.Unlock()
-		return // nobody knows: it is sent again after the next start
-	}
-	var partial *Partial
-	if errors.As(err, &partial) {
-		o.log.Warn("a message was not taken by all of its receivers", "channel", c.Name, "error", partial.Err)
-		err = nil
-	}
-	o.judge(d, err, partial)
-}
-
-// judge carries on after an attempt.
-func (o *outbox) judge(d *delivery, err error, partial *Partial) {
-	now := time.Now()
-	o.mu.Lock()
-	o.sending = false
-	was := !o.failing.IsZero()
-	var left error
-	gone := err == nil
-	if err == nil {
-		o.taken++
-		o.failing, o.err, o.fails, o.next, o.sent, o.partial = time.Time{}, nil, 0, time.Time{}, now, nil
-		if partial != nil {
-			o.partial = partial.Err
-		}
-	} else {
-		o.missed++
-		r := refused(err)
-		if r.Message {
-			if d.refused++; d.refused >= refusals {
-				gone, left = true, fmt.Errorf("it was refused %d times: %w", d.refused, err)
-			}
-		}
-		o.fails++
-		o.err = err
-		if !was {
-			o.failing = now
-		}
-		o.next = now.Add(max(pause(o.fails), min(r.After, longestAfter)))
-	}
-	if gone {
-		if left != nil {
-			o.dropped++
-			o.fails, o.next = 0, time.Time{}
-		}
-		if len(o.items) > 0 && o.items[0] == d {
-			o.items = o.items[1:]
-		}
-	}
-	name, fails := o.channel.Name, o.fails
-	o.mu.Unlock()
-	switch {
-	case left != nil:
-		o.log.Error("a message was dropped", "channel", name, "id", d.Message.ID, "subject", d.Message.Subject, "error", left)
-	case err != nil && fails <= 1:
-		o.log.Warn("a message was not taken and is tried again", "channel", name, "id", d.Message.ID, "error", err)
-	case err != nil:
-		o.log.Debug("a message was not taken and is tried again", "channel", name, "id", d.Message.ID, "attempt", fails, "error", err)
-	default:
-		o.log.Info("a message was sent", "channel", name, "id", d.Message.ID, "subject", d.Message.Title())
-	}
-	if gone {
-		o.gone(name, d, left)
-	}
-	if was != (err != nil) {
-		o.changed()
-	}
-}
-
-// pause grows with the failures in a row, and is spread so that channels that
-// failed together do not come back together.
-func pause(fails int) time.Duration {
-	d := lastPause
-	if fails < 8 {
-		d = min(firstPause<<(fails-1), lastPause)
-	}
-	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64()))
-}
-
-// guarded makes an error of a sender's panic.
-func guarded(ctx context.Context, s Sender, m *Message, log Dialogue) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %s\n%s", logging.Panic(v), debug.Stack())
-		}
-	}()
-	return s.Send(ctx, m, log)
 }
 
 // expire removes what has waited too long, while the channel fails: what the

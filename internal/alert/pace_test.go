@@ -50,3 +50,47 @@ func TestPace(t *testing.T) {
 		})
 	}
 }
+
+// When the line is back after a long outage, people would learn up to a quarter of an hour
+// late of what happened, and of what happens then.
+func TestAChannelThatMayWorkAgainIsTriedSoon(t *testing.T) {
+	for _, sign := range []string{"another channel works", "something happens", "the dead man's switch is reached"} {
+		t.Run(sign, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dead := func(context.Context, int) error { return errors.New("no route to host") }
+				first, second := &peer{fault: dead}, &peer{fault: dead}
+				cfg := config(map[string]*peer{"first": first, "second": second})
+				cut := true
+				cfg.DeadMan = &DeadMan{Every: time.Minute, Call: func(context.Context) error {
+					if cut {
+						return errors.New("no route to host")
+					}
+					return nil
+				}}
+				w := newWorld()
+				e, stop := w.run(cfg)
+				defer stop()
+				w.happen("failover_outage berlin/a", 0)
+				time.Sleep(5 * time.Hour)
+				until := func(channel int) time.Duration { return time.Until(e.Status().Channels[channel].Next) }
+				for until(0) < 0 || until(0) > 30*time.Second || until(1) < 10*time.Minute || until(1) > 12*time.Minute {
+					time.Sleep(10 * time.Second)
+				}
+				second.set(nil)
+				switch sign {
+				case "another channel works":
+					first.set(nil)
+				case "something happens":
+					time.Sleep(20 * time.Second)
+					w.happen("failover_outage berlin/b", 0)
+				default:
+					cut = false
+				}
+				time.Sleep(4 * time.Minute)
+				if got := second.subjects(); len(got) == 0 {
+					t.Errorf("nothing is told; the channel is %+v", e.Status().Channels[1])
+				}
+			})
+		})
+	}
+}

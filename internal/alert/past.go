@@ -47,7 +47,7 @@ func (e *Engine) remember(channel string, list []*delivery, why string) {
 // it leaves the store.
 func (e *Engine) recall(key string, value []byte, fail func(string, error)) {
 	name := strings.TrimPrefix(key, pastKey)
-	if !slices.ContainsFunc(e.cfg.Channels, func(c Channel) bool { return c.Name == name }) {
+	if !e.cfg.has(name) {
 		e.left[key] = nil
 		return
 	}

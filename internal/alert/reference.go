@@ -181,7 +181,7 @@ func saidOfOurselves(k sites.Kind) (said, bool) {
 	case sites.StoreRecovered:
 		s.when = "It can be stored again."
 	case sites.KeyReplaced:
-		s.when = "The key that signed a zone is gone, and another was made at the start."
+		s.when = "The key that signed a zone is gone or cannot be read, and another signs since the start."
 	case sites.AlertFailed:
 		s.when, s.fields, s.end = "A channel has taken no message for `fallback_after`.", "part", sites.AlertRecovered
 	case sites.AlertRecovered:

@@ -119,8 +119,12 @@ func (o *outbox) status() ChannelStatus {
 	return c
 }
 
-// publish copies what people may ask for from the book.
+// publish copies what people may ask for from the book, where that has changed.
 func (e *Engine) publish() {
+	if e.shown == e.book.Changes() {
+		return
+	}
+	e.shown = e.book.Changes()
 	var open []Incident
 	for _, c := range e.book.Cases {
 		open = append(open, Incident{c.Thread, c.since(), c.LastSent, c.Sent, c.To, c.Subject})

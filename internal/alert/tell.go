@@ -3,6 +3,7 @@ package alert
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,10 +13,23 @@ import (
 )
 
 // Due gives the messages that are due, and when the book wants to be asked
-// again; the zero time for not before something happens.
+// again; the zero time for not before something happens. While nothing has changed and
+// that time has not come, nothing is looked at.
 func (b *Book) Due(now time.Time) (out []Outgoing, next time.Time) {
+	if b.looked == b.changes && (b.next.IsZero() || now.Before(b.next)) {
+		return nil, b.next
+	}
+	b.changes++
+	out, b.next = b.tell(now)
+	b.looked = b.changes
+	return out, b.next
+}
+
+func (b *Book) tell(now time.Time) (out []Outgoing, next time.Time) {
 	for _, c := range b.Cases {
-		out = append(out, b.follow(c, now)...)
+		if at := c.next(); !at.IsZero() && !at.After(now) {
+			out = append(out, b.follow(c, now)...)
+		}
 	}
 	b.Cases = slices.DeleteFunc(b.Cases, (*incident).closed)
 	groups, keys := b.groups()
@@ -32,11 +46,6 @@ func (b *Book) Due(now time.Time) (out []Outgoing, next time.Time) {
 	}
 	for _, c := range b.Cases {
 		next = earliest(next, c.next())
-	}
-	for key, at := range b.Begun {
-		if now.Sub(at) >= spacing {
-			delete(b.Begun, key)
-		}
 	}
 	return out, next
 }
@@ -92,9 +101,11 @@ func (c *incident) quiet() time.Time {
 // whole says whether something is over altogether, or has news: not if another
 // incident of the same subject goes on.
 func whole(fresh, open []told) bool {
-	return slices.ContainsFunc(fresh, func(f told) bool {
-		return !f.ended() || !slices.ContainsFunc(open, func(o told) bool { return o.Event.Subject() == f.Event.Subject() })
-	})
+	goesOn := make(map[string]bool, len(open))
+	for i := range open {
+		goesOn[open[i].Event.Subject()] = true
+	}
+	return slices.ContainsFunc(fresh, func(f told) bool { return !f.ended() || !goesOn[f.Event.Subject()] })
 }
 
 // resolve composes the end of an incident, with what happened by the way.
@@ -131,7 +142,11 @@ func (b *Book) say(c *incident, m Message, now time.Time) []Outgoing {
 	for _, x := range c.Members {
 		x.EndTold, x.News, x.Worse = x.ended(), false, false
 	}
-	return []Outgoing{{To: c.To, Fallback: c.Fallback, Message: m}}
+	out := Outgoing{To: c.To, Fallback: c.Fallback, Message: m}
+	if m.Phase == Resolved {
+		out.Also = c.Heard
+	}
+	return []Outgoing{out}
 }
 
 // groups gives what waits by what belongs into one message; what something else
@@ -217,6 +232,7 @@ func (b *Book) begin(key string, list []*waiting, now time.Time) Outgoing {
 		}
 	}
 	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *waiting) bool { return ready[w] })
+	maps.DeleteFunc(b.Begun, func(_ string, at time.Time) bool { return now.Sub(at) >= spacing })
 	b.Begun[key] = now
 	m := compose(tell, Firing)
 	c.Subject = m.Subject
@@ -272,10 +288,15 @@ func (c *incident) closed() bool {
 	return !slices.ContainsFunc(c.Members, func(m *member) bool { return !m.over() || m.ended() && !m.EndTold })
 }
 
+// lasts says whether something of it is not over.
+func (c *incident) lasts() bool {
+	return slices.ContainsFunc(c.Members, func(m *member) bool { return !m.over() })
+}
+
 // next is when there is something to say of it.
 func (c *incident) next() time.Time {
 	at := c.Due
-	if c.Remind > 0 {
+	if c.Remind > 0 && c.lasts() {
 		at = earliest(at, c.LastSent.Add(c.Remind))
 	}
 	return at

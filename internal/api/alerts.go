@@ -40,7 +40,7 @@ func (h *Handler) testAlerts(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := unhurried(w); err != nil {
+	if err := Unhurried(w); err != nil {
 		return err
 	}
 	list, err := h.Alerter.TestAlerts(r.Context(), v.Get("channel"))

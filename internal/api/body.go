@@ -34,8 +34,12 @@ func readBody(r io.Reader) ([]byte, error) {
 }
 
 // decode reads the one JSON object that a body holds, a command or a report (what),
-// into out, which must know each of its keys. The error is a [*Problem].
+// into out, which must know each of its keys. One that stands twice is refused: which of
+// them was meant nobody can say (RFC 8259, section 4). The error is a [*Problem].
 func decode(body []byte, what string, out any) error {
+	if key := repeated(body); key != "" {
+		return problem(http.StatusBadRequest, "%s: it stands twice", key)
+	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(out); err != nil {
@@ -47,13 +51,52 @@ func decode(body []byte, what string, out any) error {
 	return nil
 }
 
+// repeated gives a key of an object that stands twice in it, in whatever case: the decoder
+// takes each for the other. It is "" for none, and for what is no object.
+func repeated(body []byte) string {
+	d := json.NewDecoder(bytes.NewReader(body))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return ""
+	}
+	seen := make(map[string]bool)
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return ""
+		}
+		name, _ := key.(string)
+		folded := strings.ToLower(name)
+		if seen[folded] {
+			return name
+		}
+		seen[folded] = true
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return ""
+		}
+	}
+	return ""
+}
+
 // jsonFault says what is wrong with a body in the words of those who send it.
 func jsonFault(err error, what string) string {
-	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
-		return fmt.Sprintf("%s: a %s stands there, expected a %s", e.Field, e.Value, e.Type.Kind())
+	e, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if ok && e.Field == "" {
+		return fmt.Sprintf("the %s cannot be read: it is %s, expected an object", what, one(e.Value))
+	}
+	if ok {
+		return fmt.Sprintf("%s: %s stands there, expected %s", e.Field, one(e.Value), one(e.Type.Kind().String()))
 	}
 	if errors.Is(err, io.EOF) {
 		return fmt.Sprintf("the body is empty, expected a %s as JSON", what)
 	}
 	return fmt.Sprintf("the %s cannot be read: %s", what, strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// one puts the article before what JSON or Go calls a kind of value.
+func one(kind string) string {
+	if strings.ContainsRune("aeiou", rune(kind[0])) {
+		return "an " + kind
+	}
+	return "a " + kind
 }

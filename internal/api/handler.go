@@ -128,7 +128,7 @@ func NewHandler(d Deps) *Handler {
 
 // fail answers with an error. One that is nobody's request to mend is logged.
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
-	p := problemOf(err)
+	p := ProblemOf(err)
 	if p.Status == http.StatusInternalServerError {
 		h.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
@@ -240,7 +240,7 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) probe(w http.ResponseWriter, r *http.Request) error {
-	if err := unhurried(w); err != nil {
+	if err := Unhurried(w); err != nil {
 		return err
 	}
 	report, err := h.Operator.Probe(r.Context(), r.PathValue("site"), r.PathValue("node"))
@@ -256,7 +256,7 @@ func (h *Handler) probe(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) reload(w http.ResponseWriter, r *http.Request) error {
-	if err := unhurried(w); err != nil {
+	if err := Unhurried(w); err != nil {
 		return err
 	}
 	report, err := h.Operator.Reload(r.Context())

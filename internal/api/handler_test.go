@@ -62,6 +62,10 @@ func TestAnswers(t *testing.T) {
 		{"POST /api/v1/commands", `{"verb": "pause", "sight": "berlin"}`},
 		{"POST /api/v1/commands", `{"verb": "pause"} {}`},
 		{"POST /api/v1/commands", `{"verb": 5}`},
+		{"POST /api/v1/commands", `{"verb": "disable", "site": "berlin", "node": "a", "node": "b"}`},
+		{"POST /api/v1/commands", `{"verb": "disable", "site": "berlin", "SITE": "hamburg"}`},
+		{"POST /api/v1/commands", `[{"verb": "pause", "site": "berlin"}]`},
+		{"POST /api/v1/commands", `null`},
 		{"POST /api/v1/commands", ``},
 		{"POST /api/v1/commands", `{"verb": "pause", "site": "berlin", "for": "90"}`},
 		{"POST /api/v1/commands", `{"verb": "pause", "site": "berlin", "for": "0s"}`},
@@ -84,6 +88,11 @@ func TestAnswers(t *testing.T) {
 		{"POST /api/v1/targets/router", `{"verb": "purge", "name": "app.example.lan"}`},
 		{"POST /api/v1/targets/router", `{"verb": "burn"}`},
 		{"POST /api/v1/targets/router", `{}`},
+		{"POST /api/v1/targets/router", `{"verb": "disable", "verb": "purge", "confirmed": true}`},
+		{"POST /api/v1/login", `{"user": "alice", "password": "canary", "pasword": "x"}`},
+		{"POST /api/v1/login", `{"user": "alice", "user": "bob", "password": "canary"}`},
+		{"POST /api/v1/login", `{"user": "alice", "password": 123}`},
+		{"POST /api/v1/login", `{"user": "alice"}`},
 		{"POST /api/v1/targets/router", `{"verb": "disable", "reson": "x"}`},
 		{"POST /api/v1/targets/router", `{"verb": "disable"} x`},
 		{"POST /api/v1/targets/router", ``},
@@ -269,7 +278,7 @@ func FuzzParseEventQuery(f *testing.F) {
 
 // A request that is given up must not be counted as the controller's fault.
 func TestGivenUp(t *testing.T) {
-	if p := problemOf(fmt.Errorf("ask: %w", context.Canceled)); p.Status != http.StatusServiceUnavailable {
+	if p := ProblemOf(fmt.Errorf("ask: %w", context.Canceled)); p.Status != http.StatusServiceUnavailable {
 		t.Errorf("status %d", p.Status)
 	}
 }

@@ -98,7 +98,7 @@ func TestHeartbeat(t *testing.T) {
 		{"no JSON", "berlin/a", "Bearer " + token, "load=0.4", 400, "the report cannot be read: invalid character 'l' looking for beginning of value"},
 		{"an unknown key", "berlin/a", "Bearer " + token, `{"laod": 1}`, 400, `the report cannot be read: unknown field "laod"`},
 		{"a text for a number", "berlin/a", "Bearer " + token, `{"load": "high"}`, 400, "load: a string stands there, expected a float64"},
-		{"a fraction of a session", "berlin/a", "Bearer " + token, `{"sessions": 0.5}`, 400, "sessions: a number 0.5 stands there, expected a int64"},
+		{"a fraction of a session", "berlin/a", "Bearer " + token, `{"sessions": 0.5}`, 400, "sessions: a number 0.5 stands there, expected an int64"},
 		{"less than nothing", "berlin/a", "Bearer " + token, `{"bytes": -1}`, 400, "bytes: expected 0 or more"},
 		{"two reports", "berlin/a", "Bearer " + token, `{}{}`, 400, "the report cannot be read: something follows it"},
 		{"too long", "berlin/a", "Bearer " + token, `{"load": 1` + strings.Repeat(" ", maxReport) + "}", 413, "the body is larger than 4096 bytes"},

@@ -1,12 +1,12 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dnsteer/dnsteer/internal/auth"
@@ -37,25 +37,27 @@ const (
 	plainCookie  = "dnsteer"
 )
 
-// cookieName gives the name of the cookie for a caller's way.
-func cookieName(secure bool) string {
-	if secure {
-		return secureCookie
+// cookieName gives the name of the cookie for a caller's way. The base path is in it: of
+// several controllers below one name, none takes the session of another away.
+func cookieName(c *Caller) string {
+	name := plainCookie
+	if c.Secure {
+		name = secureCookie
 	}
-	return plainCookie
+	return name + strings.ReplaceAll(c.BasePath, "/", ".")
 }
 
 // SessionSecret gives the secret that a browser sent; "" for none.
-func SessionSecret(r *http.Request, secure bool) string {
-	if c, err := r.Cookie(cookieName(secure)); err == nil {
-		return c.Value
+func SessionSecret(r *http.Request, c *Caller) string {
+	if cookie, err := r.Cookie(cookieName(c)); err == nil {
+		return cookie.Value
 	}
 	return ""
 }
 
 func setCookie(w http.ResponseWriter, c *Caller, value string, age int) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // plain HTTP is served on loopback alone
-		Name: cookieName(c.Secure), Value: value, Path: "/", MaxAge: age,
+		Name: cookieName(c), Value: value, Path: "/", MaxAge: age,
 		HttpOnly: true, Secure: c.Secure, SameSite: http.SameSiteStrictMode,
 	})
 }
@@ -78,7 +80,7 @@ func (h *Handler) Enter(w http.ResponseWriter, r *http.Request, user, password s
 		h.Log.Warn("a login failed", "from", c.Source)
 		return in, problem(http.StatusUnauthorized, "%v", err)
 	case err != nil:
-		return in, problemOf(err)
+		return in, ProblemOf(err)
 	}
 	// Another session that the browser had has no use any more.
 	h.Gate.Logout(c.Login, false)
@@ -86,6 +88,9 @@ func (h *Handler) Enter(w http.ResponseWriter, r *http.Request, user, password s
 	h.Log.Info("logged in", "user", in.Name, "from", c.Source)
 	return in, nil
 }
+
+// HasUsers says whether anybody can log in.
+func (h *Handler) HasUsers() bool { return h.Gate != nil && h.Gate.HasUsers() }
 
 // Leave logs out, with everywhere on all machines.
 func (h *Handler) Leave(w http.ResponseWriter, r *http.Request, everywhere bool) {
@@ -103,7 +108,10 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var in LoginRequest
-	if err := json.Unmarshal(body, &in); err != nil || in.User == "" || in.Password == "" {
+	if err := decode(body, "login", &in); err != nil {
+		return err
+	}
+	if in.User == "" || in.Password == "" {
 		return problem(http.StatusBadRequest, `expected {"user": "…", "password": "…"}`)
 	}
 	who, err := h.Enter(w, r, in.User, in.Password)

@@ -44,7 +44,7 @@ func OpenAPI() []byte {
 			"schemas": s,
 			"securitySchemes": object{
 				"token":   object{"type": "http", "scheme": "bearer"},
-				"session": object{"type": "apiKey", "in": "cookie", "name": secureCookie, "description": "Set by POST /api/v1/login; " + plainCookie + " where the connection is not encrypted."},
+				"session": object{"type": "apiKey", "in": "cookie", "name": secureCookie, "description": "Set by POST /api/v1/login; " + plainCookie + " where the connection is not encrypted. Below a base path that follows, with dots for its slashes."},
 			},
 		},
 	}

@@ -33,8 +33,8 @@ func problem(status int, format string, args ...any) *Problem {
 	return &Problem{Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...)}
 }
 
-// problemOf says how an error of the controller is answered.
-func problemOf(err error) *Problem {
+// ProblemOf says how an error of the controller is answered.
+func ProblemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// unhurried lifts the server's limits on the time that a request may take, for
+// Unhurried lifts the server's limits on the time that a request may take, for
 // what takes as long as the probes of a node do.
-func unhurried(w http.ResponseWriter) error {
+func Unhurried(w http.ResponseWriter) error {
 	c := http.NewResponseController(w)
 	for _, lift := range []func(time.Time) error{c.SetReadDeadline, c.SetWriteDeadline} {
 		if err := lift(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {

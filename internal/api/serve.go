@@ -18,7 +18,7 @@ import (
 const SocketName = "dnsteer.sock"
 
 // Limits of a connection. Streams, probes and reloads take longer, see
-// unhurried.
+// Unhurried.
 const (
 	readHeaderTime = 5 * time.Second
 	readTime       = 15 * time.Second

@@ -29,13 +29,17 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if r.Method == http.MethodHead { // that it is there is all that was asked
+		w.Header().Set("Content-Type", streamMedia)
+		return nil
+	}
 	select {
 	case h.streams <- struct{}{}:
 		defer func() { <-h.streams }()
 	default:
 		return problem(http.StatusServiceUnavailable, "%d readers follow the events already; end one of them", maxStreams)
 	}
-	if err := unhurried(w); err != nil {
+	if err := Unhurried(w); err != nil {
 		return err
 	}
 	events, err := h.Reader.Follow(r.Context(), q.After)

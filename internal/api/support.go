@@ -19,7 +19,7 @@ type Supporter interface {
 const supportTime = time.Minute
 
 func (h *Handler) support(w http.ResponseWriter, r *http.Request) error {
-	if err := unhurried(w); err != nil {
+	if err := Unhurried(w); err != nil {
 		return err
 	}
 	var data bytes.Buffer

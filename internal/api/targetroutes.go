@@ -59,7 +59,7 @@ func (h *Handler) plan(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := unhurried(w); err != nil {
+	if err := Unhurried(w); err != nil {
 		return err
 	}
 	var plans []TargetPlan
@@ -81,7 +81,7 @@ func (h *Handler) plan(w http.ResponseWriter, r *http.Request) error {
 
 // certificates has the servers of a target show their certificates.
 func (h *Handler) certificates(w http.ResponseWriter, r *http.Request) error {
-	if err := unhurried(w); err != nil {
+	if err := Unhurried(w); err != nil {
 		return err
 	}
 	name := r.PathValue("name")
@@ -115,7 +115,7 @@ func (h *Handler) operateTarget(w http.ResponseWriter, r *http.Request) error {
 	if h.Publisher == nil {
 		return noTargets(in.Target)
 	}
-	if err := unhurried(w); err != nil {
+	if err := Unhurried(w); err != nil {
 		return err
 	}
 	if c := CallerOf(r.Context()); !c.Local { // the socket's clients say who sits there

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/dnsteer/dnsteer/internal/clock"
 	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -21,7 +23,7 @@ func (h *Handler) addTargets(ctx context.Context, s *Status) error {
 	var wrong []CriticalView
 	var urgent, others []string
 	for i := range list {
-		told := list[i].Problems()
+		told := list[i].Problems(s.Time)
 		if v := &list[i]; v.Wrong && (v.State == TargetFailing || v.State == TargetDenied) { // of both something is told
 			wrong = append(wrong, CriticalView{Kind: sites.PublishFailed, Site: v.Site, Since: v.Since, Text: told[0], Do: doTarget})
 			urgent, told = append(urgent, told[0]), told[1:]
@@ -55,11 +57,11 @@ func (w whole) Status(ctx context.Context) (Status, error) {
 }
 
 // Problems are what a person should look at first, worst first, as sentences;
-// nil when the target is well.
-func (v *TargetView) Problems() (list []string) {
+// nil when the target is well. They are read at now.
+func (v *TargetView) Problems(now time.Time) (list []string) {
 	since := ""
 	if !v.Since.IsZero() {
-		since = " since " + v.Since.UTC().Format("15:04:05 UTC")
+		since = " since " + clock.Told(v.Since, now)
 	}
 	switch v.State {
 	case TargetDenied:
@@ -67,7 +69,7 @@ func (v *TargetView) Problems() (list []string) {
 	case TargetFailing:
 		list = append(list, fmt.Sprintf("%s fails%s: %s. Its clients get what it was told before.", v.Title(), since, ended(v.Error)))
 	case TargetDiffers:
-		list = append(list, v.differs()...)
+		list = append(list, v.differs(now)...)
 	default:
 	}
 	for _, c := range v.NoFailover {
@@ -88,7 +90,7 @@ func (v *TargetView) Problems() (list []string) {
 
 // differs tells of a repair that has to wait: what the target holds till then, and
 // when it ends. What is left so by the configuration is no problem.
-func (v *TargetView) differs() []string {
+func (v *TargetView) differs(now time.Time) []string {
 	if v.Repair.IsZero() {
 		return nil
 	}
@@ -105,7 +107,7 @@ func (v *TargetView) differs() []string {
 	if text == "" { // their addresses are right
 		text = "a record has another TTL than it should, or is switched off"
 	}
-	return []string{fmt.Sprintf("Somebody has changed %s again: %s. It is put right at %s.", v.Title(), text, v.Repair.UTC().Format("15:04:05 UTC"))}
+	return []string{fmt.Sprintf("Somebody has changed %s again: %s. It is put right at %s.", v.Title(), text, clock.Told(v.Repair, now))}
 }
 
 // maxDiffering bounds the records that one sentence lists.

@@ -56,6 +56,9 @@ func TestWhatIsToldOfTargets(t *testing.T) {
 		{"failing", func(v *TargetView) {
 			*v = TargetView{Name: "r", Server: "s", State: TargetFailing, Since: at, Error: "connection refused."}
 		}, []string{"r (s) fails since 12:00:00 UTC: connection refused. Its clients get what it was told before."}},
+		{"failing for days", func(v *TargetView) {
+			*v = TargetView{Name: "r", Server: "s", State: TargetFailing, Since: at.Add(-50 * time.Hour), Error: "connection refused"}
+		}, []string{"r (s) fails since 2026-02-27 10:00:00 UTC: connection refused. Its clients get what it was told before."}},
 		{"denied", func(v *TargetView) { *v = TargetView{Name: "r", Server: "s", State: TargetDenied, Error: "no"} }, []string{"r (s) refuses the credentials: no."}},
 		{"without effect", func(v *TargetView) {
 			*v = TargetView{Name: "r", Findings: []TargetFinding{{sites.Critical, "rewrites are off."}}}
@@ -69,7 +72,7 @@ func TestWhatIsToldOfTargets(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			v := v
 			tt.change(&v)
-			if d := cmp.Diff(tt.want, v.Problems()); d != "" {
+			if d := cmp.Diff(tt.want, v.Problems(at.Add(time.Minute))); d != "" {
 				t.Errorf("problems (-want +got):\n%s", d)
 			}
 		})
@@ -82,7 +85,7 @@ func TestATargetThatIsWrongIsCritical(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	down := CriticalView{Kind: sites.SiteDown, Site: "hamburg", Text: "hamburg cannot be seen"}
 	f := &fake{
-		status: Status{Critical: []CriticalView{down}, Problems: []string{down.Text, "berlin/a does not answer"}},
+		status: Status{Time: at, Critical: []CriticalView{down}, Problems: []string{down.Text, "berlin/a does not answer"}},
 		pushed: []TargetView{
 			{Name: "late", Server: "10.2.0.1:8729", Site: "hamburg", State: TargetFailing, Since: at, Error: "no route"},
 			{Name: "wrong", Server: "10.3.0.1:8729", Site: "munich", State: TargetFailing, Since: at, Error: "refused", Wrong: true},

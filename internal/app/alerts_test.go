@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/dnsteer/dnsteer/internal/alert"
 )
@@ -185,11 +184,7 @@ func TestAMuteMailServerHoldsNothingUp(t *testing.T) {
 	if got := r.asks(p, "app.example.lan"); got != p.all(11, 12) {
 		t.Errorf("the server answers %s", got)
 	}
-	start := time.Now()
-	if err := r.stopped(); err != nil {
+	if err := r.stopped(); err != nil { // in what time: TestStopWhileEverythingHangs
 		t.Error(err)
-	}
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("the stop took %s", took)
 	}
 }

@@ -63,7 +63,7 @@ type App struct {
 	opt     Options
 	log     *slog.Logger
 	started time.Time
-	judge   clock.Judge
+	judge   *clock.Judge
 	// life ends when the stop begins: what may take long is then given up.
 	life context.Context
 
@@ -138,7 +138,7 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 	for _, fault := range faults {
 		a.log.Error("a part of the stored state cannot be read and is left out", "error", fault)
 	}
-	a.judge = clock.Judge{BuildDate: version.Built(), LastEvent: state.Wall}
+	a.judge = clock.NewJudge(version.Built(), state.Wall)
 	a.cfg.Store(cfg)
 	if a.metrics, err = metrics.New(measured{a}, a.log); err != nil {
 		return state, fmt.Errorf("prepare the metrics: %w", err)
@@ -162,8 +162,9 @@ func (a *App) build(cfg *config.Config, report store.Report) (store.State, error
 		learn: a.learn, decided: a.metrics.Decided, alive: a.pulse.beat, pace: a.pulse.every,
 	}).ready()
 	a.keeper = &keeper{
-		commit: commit, stored: a.hub.stored, serials: a.names.serials, loop: a.loop, replaced: a.keepConfig, log: a.log, failing: report.Alarming(),
-		values: newValues(state.Values),
+		commit: commit, stored: a.hub.stored, serials: a.names.serials, reserve: a.names.reserve, believed: a.judge.Believed, loop: a.loop, replaced: a.keepConfig, log: a.log,
+		failing: report.Alarming(),
+		values:  newValues(state.Values),
 	}
 	for name := range state.Sites {
 		a.keeper.names = append(a.keeper.names, name)

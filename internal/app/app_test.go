@@ -145,6 +145,10 @@ func TestCommandIsStored(t *testing.T) {
 	if got, want := r.asks(w.sites[0], "app.example.lan"), w.sites[0].all(12); got != want {
 		t.Errorf("answered after the reply: %q, want %q", got, want)
 	}
+	// A clock that jumps back from here is not believed (O6).
+	if got := r.judge.Earliest(); state.Wall.IsZero() || got.Before(state.Wall) {
+		t.Errorf("the clock is held against %v, and %v is stored", got, state.Wall)
+	}
 }
 
 // If this fails, a person who asks for one probe gets nothing, or the probe of

@@ -17,6 +17,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -238,7 +239,7 @@ func big(b testing.TB, places, nodes int) *world {
 	}
 	b.Cleanup(func() { _ = os.RemoveAll(w.dir) })
 	w.opt = Options{ConfigPath: filepath.Join(w.dir, "conf"), Log: slog.New(slog.DiscardHandler)}
-	w.dns = freePort(b, "udp")
+	w.dns = daemontest.Port(b)
 	if err := os.Mkdir(w.opt.ConfigPath, 0o700); err != nil {
 		b.Fatal(err)
 	}

@@ -97,8 +97,8 @@ func (r *running) first(what string) (e sites.Event) {
 }
 
 // If this fails, a disk that hangs, or probes that wait for a black hole, keep
-// the service manager waiting until it kills the controller (SIGTERM within 5 s),
-// or names are not answered until the end.
+// the service manager waiting until it kills the controller, or names are not
+// answered until the end. TestStopWhileEverythingHangs holds the time that it takes.
 func TestStopWhileThingsHang(t *testing.T) {
 	w := newWorld(t, "berlin", "hamburg")
 	var hang atomic.Bool
@@ -131,7 +131,6 @@ func TestStopWhileThingsHang(t *testing.T) {
 		defer close(probed)
 		_, _ = r.Probe(context.Background(), "berlin", "a")
 	}()
-	began := time.Now()
 	r.stopIt()
 	<-r.life.Done()
 	<-r.loop.stopped
@@ -139,9 +138,6 @@ func TestStopWhileThingsHang(t *testing.T) {
 		t.Errorf("while the stop waits for the disk: %q, want %q", got, want)
 	}
 	err := r.stopped()
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("the stop took %v", took)
-	}
 	if err == nil || !strings.Contains(err.Error(), "store the last changes") {
 		t.Errorf("what could not be stored is not told: %v", err)
 	}
@@ -163,32 +159,40 @@ func TestWatchdogIsFedByTheLoop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := func(what string) bool {
-		if err := conn.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
-			t.Fatal(err)
-		}
-		buf := make([]byte, 512)
-		for {
+	heard := make(chan string, 10_000) // all of it is read: a queue that is full takes nothing more
+	go func() {
+		for buf := make([]byte, 512); ; {
 			n, err := conn.Read(buf)
 			if err != nil {
-				return false
+				return // it is closed
 			}
-			if strings.Contains(string(buf[:n]), what) {
-				return true
+			heard <- string(buf[:n])
+		}
+	}()
+	said := func(what string, within time.Duration) bool {
+		for limit := time.After(within); ; {
+			select {
+			case text := <-heard:
+				if strings.Contains(text, what) {
+					return true
+				}
+			case <-limit:
+				return false
 			}
 		}
 	}
 	r := w.start()
 	for _, want := range []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1"} {
-		if !said(want) {
+		if !said(want, patience) {
 			t.Fatalf("%s was not said", want)
 		}
 	}
-	blocked := make(chan struct{})
-	go func() { _ = r.loop.do(context.Background(), func() { <-blocked }) }()
+	begun, blocked := make(chan struct{}), make(chan struct{})
+	go func() { _ = r.loop.do(context.Background(), func() { close(begun); <-blocked }) }()
+	<-begun
 	quiet := false
 	for range 5 { // what was on its way may still come
-		quiet = quiet || !said("WATCHDOG=1")
+		quiet = quiet || !said("WATCHDOG=1", time.Second)
 	}
 	if !quiet {
 		t.Error("the watchdog is fed while the loop hangs")
@@ -202,13 +206,13 @@ func TestWatchdogIsFedByTheLoop(t *testing.T) {
 		t.Error("a controller whose loop hangs says that it is healthy")
 	}
 	close(blocked)
-	if !said("WATCHDOG=1") {
+	if !said("WATCHDOG=1", patience) {
 		t.Error("the watchdog is not fed after the loop goes on")
 	}
 	if err := r.stopped(); err != nil {
 		t.Error(err)
 	}
-	if !said("STOPPING=1") {
+	if !said("STOPPING=1", patience) {
 		t.Error("the stop was not said")
 	}
 }

@@ -56,42 +56,67 @@ func chosen(q *api.EventQuery, e *sites.Event) bool {
 		!e.Time.Before(q.Since) && (q.Until.IsZero() || e.Time.Before(q.Until))
 }
 
+// followPiece is how many stored events a reader is given at a time: what it has not read
+// yet stays in the store, and not in memory, however slow it is and however many there are.
+const followPiece = 256
+
 // Follow gives the events after one ([api.Reader]): those that are stored, those
 // that are not yet, and those that come, each once.
 func (a *App) Follow(ctx context.Context, after uint64) (<-chan sites.Event, error) {
 	fresh, live := a.hub.join(ctx)
-	missed, err := a.stored(store.Query{After: after, Ascending: true, Limit: store.DefaultMaxEvents})
+	read := func(after uint64) ([]sites.Event, error) {
+		return a.stored(store.Query{After: after, Ascending: true, Limit: followPiece})
+	}
+	missed, err := read(after)
 	if err != nil {
 		return nil, fmt.Errorf("follow the events: %w", err)
 	}
 	out := make(chan sites.Event)
+	f := follower{out: out, last: after}
 	go func() {
 		defer close(out)
-		last := after
-		send := func(e sites.Event) bool {
-			if e.ID <= last {
-				return true
+		for {
+			if !f.send(ctx, missed) {
+				return
 			}
-			last = e.ID
-			select {
-			case out <- e:
-				return true
-			case <-ctx.Done():
-				return false
+			if len(missed) < followPiece {
+				break
+			}
+			if missed, err = read(f.last); err != nil {
+				a.log.Warn("whoever follows the events has to begin anew", "error", err)
+				return
 			}
 		}
-		for _, list := range [][]sites.Event{missed, fresh} {
-			for _, e := range list {
-				if !send(e) {
-					return
-				}
-			}
+		if !f.send(ctx, fresh) {
+			return
 		}
 		for e := range live {
-			if !send(e) {
+			if !f.send(ctx, []sites.Event{e}) {
 				return
 			}
 		}
 	}()
 	return out, nil
+}
+
+// follower is who is given events, and the ID of the last.
+type follower struct {
+	out  chan<- sites.Event
+	last uint64
+}
+
+// send gives those that it has not had yet; false when it has gone.
+func (f *follower) send(ctx context.Context, list []sites.Event) bool {
+	for i := range list {
+		if list[i].ID <= f.last {
+			continue
+		}
+		select {
+		case f.out <- list[i]:
+			f.last = list[i].ID
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
 }

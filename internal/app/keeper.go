@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"sync"
+	"time"
 
 	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/internal/store"
@@ -19,6 +20,10 @@ type keeper struct {
 	commit  func(store.Batch) error
 	stored  func([]sites.Event) // is told of the events that are safe
 	serials func() map[string]uint32
+	// believed is told of each wall time that is stored (O6).
+	believed func(time.Time)
+	// reserve says which serials are to be stored in view of those that are.
+	reserve func(stored map[string]uint32) map[string]uint32
 	// replaced is told that another file is in the store's place, without what is
 	// kept there by others.
 	replaced func()
@@ -29,9 +34,9 @@ type keeper struct {
 	values *values
 
 	// What follows belongs to the loop's goroutine.
-	names   []string // of the sites in place, by index
-	removed []string // sites that have left since the last batch
-	last    map[string]uint32
+	names   []string          // of the sites in place, by index
+	removed []string          // sites that have left since the last batch
+	last    map[string]uint32 // the serials that were queued
 	// recount: serials may have changed for another reason than that answers moved.
 	recount bool
 	// failed and rejected are the events of their kinds that nothing has
@@ -63,7 +68,9 @@ func (k *keeper) put(b store.Batch) error {
 	err := k.commit(b)
 	if err == nil {
 		k.stored(b.Events)
-		k.recovered()
+		if k.failure() == nil { // else the writer tells of it, and of what it has cost
+			k.recovered()
+		}
 	}
 	return err
 }
@@ -72,6 +79,12 @@ func (k *keeper) put(b store.Batch) error {
 // store fails, however the reasons change, and one that it works again.
 func (k *keeper) status(st store.Status) {
 	if st.Err == nil {
+		if st.Lost > 0 {
+			k.log.Error("events could not be kept, because the disk did not take them", "lost_events", st.Lost)
+		}
+		k.mu.Lock()
+		k.lost = st.Lost
+		k.mu.Unlock()
 		k.recovered()
 		return
 	}
@@ -147,15 +160,14 @@ func (k *keeper) record(m *sites.Machine, now sites.Instant, fx sites.Effects) {
 	k.note(fx.Events)
 	if len(fx.Stored) > 0 || k.recount {
 		k.recount = false
-		if serials := k.serials(); !maps.Equal(serials, k.last) {
-			b.Serials, k.last = serials, serials
-		}
+		b.Serials = k.count(k.last)
 	}
 	if b.Sites == nil && b.Global == nil && len(b.Events) == 0 && b.Serials == nil && k.keys == nil {
 		return
 	}
 	if !now.Suspect {
 		b.Wall = now.Wall
+		k.believed(now.Wall)
 	}
 	if k.keys != nil {
 		k.values.queue(b, kindKeys, k.keys)
@@ -164,6 +176,20 @@ func (k *keeper) record(m *sites.Machine, now sites.Instant, fx sites.Effects) {
 	}
 	k.writer.Queue(b)
 }
+
+// count gives the serials that are to be stored in view of those that are, and notes
+// them.
+func (k *keeper) count(stored map[string]uint32) map[string]uint32 {
+	more := k.reserve(stored)
+	if stored == nil {
+		k.last = make(map[string]uint32, len(more))
+	}
+	maps.Copy(k.last, more)
+	return more
+}
+
+// settle queues the serials as they are, once nothing moves any more.
+func (k *keeper) settle() { k.writer.Queue(store.Batch{Serials: k.serials()}) }
 
 // note remembers the events that others resolve.
 func (k *keeper) note(events []sites.Event) {
@@ -192,11 +218,11 @@ func (k *keeper) note(events []sites.Event) {
 
 // everything queues all durable state, for a store that has lost it.
 func (k *keeper) everything(m *sites.Machine) {
-	b := store.Batch{Global: k.encode(m.Global()), Serials: k.serials(), Values: k.values.all()}
+	b := store.Batch{Global: k.encode(m.Global()), Serials: k.count(nil)}
 	for i, name := range k.names {
 		k.add(&b, name, m.Saved(i))
 	}
-	k.writer.Queue(b)
+	k.values.queueAll(b)
 }
 
 // add adds the state of a site, which is encoded beside the loop: a large site has

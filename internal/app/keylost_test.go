@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,7 +10,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/miekg/dns"
+
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/keyfile"
 	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -60,6 +64,117 @@ func TestAKilledStartHasTheLossOfAKeyToldByTheNext(t *testing.T) {
 	if list, err := r.Events(t.Context(), api.EventQuery{Kinds: []sites.Kind{sites.KeyReplaced}}); err != nil || len(list) != 1 {
 		t.Errorf("after another start %v, %v", list, err)
 	}
+}
+
+// If this fails, one key file that was damaged, or belongs to another user, keeps the whole
+// controller from starting: no site has a failover for the sake of one zone's signatures.
+func TestStartWithAKeyThatCannotBeRead(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		damage func(dir string) error // of the key in the folder
+		other  bool                   // there is a second key, made later
+		lost   bool
+	}{
+		{name: "half a file", lost: true, damage: func(dir string) error {
+			return spoil(dir, keyfile.Private)
+		}},
+		{name: "no public half that can be read", lost: true, damage: func(dir string) error {
+			return spoil(dir, keyfile.Public)
+		}},
+		{name: "beside another key", lost: true, other: true, damage: func(dir string) error {
+			return spoil(dir, keyfile.Private)
+		}},
+		{name: "another key", damage: func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "Kexample.lan.+013+00000"+keyfile.Public), []byte("no key"), 0o600)
+		}},
+		{name: "no folder at all", lost: true, damage: func(dir string) error {
+			return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600))
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, "berlin")
+			text := w.config("hostmaster: admin@example.lan", "hostmaster: admin@example.lan, dnssec: on")
+			w.write(text)
+			r := w.start()
+			r.settled()
+			ds := r.names.kept["example.lan"].ds
+			if err := r.stopped(); err != nil {
+				t.Fatal(err)
+			}
+			dir := filepath.Join(w.dir, "state", "keys")
+			if err := tt.damage(dir); err != nil {
+				t.Fatal(err)
+			}
+			if tt.other {
+				other, err := keyfile.New("example.lan", dns.ECDSAP256SHA256)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := other.Write(dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r = w.start()
+			r.settled()
+			now := r.names.kept["example.lan"].ds
+			if got, want := r.proved(w.sites[0], "app.example.lan", now), w.sites[0].all(11, 12); got != want {
+				t.Errorf("answered %q, want %q", got, want)
+			}
+			if (now != ds) != tt.lost {
+				t.Errorf("signed with %s, before with %s", now, ds)
+			}
+			if tt.lost {
+				r.await("key_replaced")
+			} else if n := count(r.seen, sites.KeyReplaced); n != 0 {
+				t.Errorf("a loss was told %d times", n)
+			}
+		})
+	}
+}
+
+// If this fails, a disk that takes no key keeps the controller from starting, or the key
+// that it signs with is lost though the disk has been mended.
+func TestStartWithAKeyThatCannotBeKept(t *testing.T) {
+	w := newWorld(t, "berlin")
+	w.opt.watchEvery = 0
+	text := w.config("hostmaster: admin@example.lan", "hostmaster: admin@example.lan, dnssec: on")
+	w.write(text)
+	dir := filepath.Join(w.dir, "state", "keys")
+	if err := errors.Join(os.Mkdir(filepath.Dir(dir), 0o700), os.WriteFile(dir, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	r := w.start()
+	r.settled()
+	ds := r.names.kept["example.lan"].ds
+	for _, ttl := range []string{"ttl: 11s", "ttl: 12s"} {
+		w.write(strings.Replace(text, "ttl: 10s", ttl, 1))
+		if _, err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := r.proved(w.sites[0], "app.example.lan", ds), w.sites[0].all(11, 12); got != want {
+			t.Errorf("answered %q, want %q", got, want)
+		}
+		if err := os.Remove(dir); err != nil && ttl == "ttl: 11s" { // the disk is mended
+			t.Fatal(err)
+		}
+	}
+	if err := r.stopped(); err != nil {
+		t.Fatal(err)
+	}
+	r = w.start()
+	r.settled()
+	if now := r.names.kept["example.lan"].ds; now != ds || count(r.seen, sites.KeyReplaced) != 0 {
+		t.Errorf("signed with %s, and before with %s", now, ds)
+	}
+}
+
+// spoil cuts the one key's file with an end short.
+func spoil(dir, end string) error {
+	list, err := filepath.Glob(filepath.Join(dir, "*"+end))
+	if err != nil || len(list) != 1 {
+		return fmt.Errorf("%v: %w", list, err)
+	}
+	return os.Truncate(list[0], 20)
 }
 
 // If this fails, one word in the configuration makes a signed zone a forgery to everybody

@@ -26,6 +26,8 @@ type keptKey struct {
 	ds   string
 	made bool
 	all  []dnsserver.SigningKey
+	// unkept is one that no file could take yet; nil for none.
+	unkept *keyfile.Made
 }
 
 // withKeys gives the DNS server's configuration with the keys of signed zones that
@@ -33,7 +35,7 @@ type keptKey struct {
 // signed with one already: another would have validators refuse the zone. Of several the
 // one that signed last, known by its DS record, signs on, and all are published: the zone
 // is right for a parent that has the record of any of them.
-func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, log *slog.Logger) (*dnsserver.Config, keptKeys, error) {
+func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, starts bool, log *slog.Logger) (*dnsserver.Config, keptKeys, error) {
 	c := *cfg.DNS
 	c.Zones = slices.Clone(c.Zones)
 	kept := keptKeys{}
@@ -42,10 +44,7 @@ func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, log 
 		if z.DNSSEC == nil || len(z.DNSSEC.Keys) > 0 {
 			continue
 		}
-		if err := stillThere(cfg, z, signed[z.Name].ds); err != nil {
-			return nil, nil, fmt.Errorf("sign zone %s: %w", z.Name, err)
-		}
-		keys, made, err := keyfile.Kept(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
+		keys, now, err := keysOf(cfg, z, signed[z.Name], starts, log)
 		if err != nil {
 			return nil, nil, fmt.Errorf("sign zone %s: %w", z.Name, err)
 		}
@@ -57,8 +56,9 @@ func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, log 
 		if len(keys) > 1 {
 			log.Warn("a zone has several keys: all are published, and one signs; name them in their order by the zone's dnssec.keys, or remove those that are not wanted", "zone", z.Name, "folder", cfg.KeyFolder(), "signs", keyfile.DSText(k.DS()))
 		}
-		kept[z.Name] = keptKey{keyfile.DSText(k.DS()), made, keys}
-		if made {
+		now.ds, now.all = keyfile.DSText(k.DS()), keys
+		kept[z.Name] = now
+		if now.made && now.unkept == nil {
 			log.Warn("a key was made to sign a zone: keep a copy of it, and have the parent zone take its DS record", "zone", z.Name, "folder", cfg.KeyFolder(), "ds", keyfile.DSText(k.DS()))
 		}
 		signing := *z.DNSSEC
@@ -66,6 +66,50 @@ func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, log 
 		z.DNSSEC = &signing
 	}
 	return &c, kept, nil
+}
+
+// keysOf gives the keys of a zone that lie in the state folder, and makes one where there
+// is none. A reload is refused where one that may be in use cannot be read or written. A
+// start goes on without it: no name at all would be answered for the sake of one zone's
+// signatures.
+func keysOf(cfg *config.Config, z *dnsserver.Zone, signed keptKey, starts bool, log *slog.Logger) (keys []dnsserver.SigningKey, now keptKey, err error) {
+	log = log.With("zone", z.Name, "folder", cfg.KeyFolder())
+	m := signed.unkept
+	if m == nil || m.Record().Algorithm != z.DNSSEC.Algorithm {
+		if err := stillThere(cfg, z, signed.ds); err != nil {
+			return nil, now, err
+		}
+		var broken []keyfile.Broken
+		keys, broken, err = keyfile.Readable(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
+		switch {
+		case err != nil && !starts:
+			return nil, now, err
+		case err != nil:
+			log.Error("the keys of a zone cannot be read", "error", err)
+		case len(broken) > 0 && !starts && !slices.ContainsFunc(keys, func(k dnsserver.SigningKey) bool { return keyfile.DSText(k.DS()) == signed.ds }):
+			return nil, now, broken[0].Err
+		}
+		for _, b := range broken {
+			log.Error("a zone is signed without one of its keys, which cannot be read", "error", b.Err)
+		}
+		if len(keys) > 0 {
+			return keys, now, nil
+		}
+		made, err := keyfile.New(z.Name, z.DNSSEC.Algorithm)
+		if err != nil {
+			return nil, now, err
+		}
+		m = &made
+	}
+	now.made = true
+	if _, err := m.Write(cfg.KeyFolder()); err != nil {
+		if !starts && signed.unkept == nil {
+			return nil, now, err
+		}
+		now.unkept = m
+		log.Error("the key that was made to sign a zone cannot be kept: the next start makes another, so no parent may have its DS record; a reload tries to keep it again", "error", err)
+	}
+	return []dnsserver.SigningKey{m.SigningKey}, now, nil
 }
 
 // stillThere refuses to make a key for a zone that is signed with one whose files
@@ -111,7 +155,7 @@ func (a *App) markLost(cfg *config.Config, known map[string][]byte, commit func(
 			if z.DNSSEC == nil || len(z.DNSSEC.Keys) > 0 || ds == "" || strings.HasPrefix(ds, lostMark) {
 				continue
 			}
-			if list, err := keyfile.Find(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm); err == nil && len(list) == 0 {
+			if isLost(cfg, z, ds) {
 				lost[z.Name] = []byte(lostMark + ds)
 			}
 		}
@@ -123,6 +167,23 @@ func (a *App) markLost(cfg *config.Config, known map[string][]byte, commit func(
 		a.log.Warn("store which zones have lost their key", "error", err)
 	}
 	maps.Copy(known, lost)
+}
+
+// isLost says whether the key of a DS record can be read no more: there is none, or none
+// that can be read, or it is one of those.
+func isLost(cfg *config.Config, z *dnsserver.Zone, ds string) bool {
+	keys, broken, err := keyfile.Readable(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
+	if err != nil || len(keys) == 0 {
+		return true
+	}
+	var owner, class, kind string
+	var tag, algorithm int
+	if _, err := fmt.Sscan(ds, &owner, &class, &kind, &tag, &algorithm); err != nil {
+		return false
+	}
+	return slices.ContainsFunc(broken, func(b keyfile.Broken) bool {
+		return strings.HasSuffix(b.Base, fmt.Sprintf("+%03d+%05d", algorithm, tag))
+	})
 }
 
 // noteKeys gives what is to be remembered of the keys that zones are signed with now,
@@ -155,7 +216,7 @@ func noteKeys(kept keptKeys, was map[string][]byte, folder string) (change map[s
 
 // replacedText says why another key signs a zone, and what to do.
 func replacedText(zone, before, now, folder string) string {
-	why := fmt.Sprintf("the one of %q is gone from %s, and the one there is that of %q", before, folder, now)
+	why := fmt.Sprintf("the one of %q is gone from %s, or cannot be read there, and the one that signs now is that of %q", before, folder, now)
 	back := "put the old key's files back and start again"
 	if algorithmOf(before) != algorithmOf(now) {
 		why = fmt.Sprintf("the configuration names another algorithm (dnssec.algorithm); the one before was that of %q, and the one in its place is that of %q", before, now)
@@ -181,6 +242,9 @@ func (n *names) putBack(state, folder string) error {
 	n.mu.Unlock()
 	var missing []dnsserver.SigningKey
 	for _, k := range kept {
+		if k.unkept != nil {
+			continue // a reload tries again
+		}
 		for _, key := range k.all {
 			if gone(filepath.Join(folder, keyfile.Name(key)) + keyfile.Public) {
 				missing = append(missing, key)

@@ -29,6 +29,7 @@ type bench struct {
 	blind  atomic.Int64
 	down   atomic.Bool // berlin/a refuses
 	answer atomic.Pointer[sites.Answer]
+	heavy  atomic.Int64 // each turn takes so long, ns
 	moved  atomic.Int64 // when the answer last changed, ns since start
 }
 
@@ -57,7 +58,7 @@ func newBench(t *testing.T) *bench {
 	now := func() sites.Instant { return sites.Instant{Boot: time.Since(b.start) + time.Hour, Wall: time.Now()} }
 	b.loop = (&loop{
 		now: now, tell: b.hub.send, alive: func() { b.turns.Add(1) },
-		learn: func(sites.Instant, []engine.Finished, bool) {},
+		learn: func(sites.Instant, []engine.Finished, bool) { time.Sleep(time.Duration(b.heavy.Load())) },
 		record: func(_ *sites.Machine, _ sites.Instant, fx sites.Effects) {
 			if fx.Blind {
 				b.blind.Add(1)
@@ -233,6 +234,36 @@ func TestLoopTakesAFloodOfResults(t *testing.T) {
 		if n := delivered.Load(); n != flood {
 			t.Errorf("%d of %d results were taken", n, flood)
 		}
+	})
+}
+
+// If this fails, a storm of news in large sites takes a whole processor, or what
+// operators order waits for it.
+func TestLoopRestsAfterHeavyTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		const heavy = 10 * time.Millisecond
+		b.heavy.Store(int64(heavy))
+		before := b.turns.Load()
+		for range 1000 {
+			b.deliver(probes.Run{}, sites.Result{})
+			time.Sleep(time.Millisecond)
+		}
+		if n := b.turns.Load() - before; n < 20 || n > 30 {
+			t.Errorf("%d turns of %v in a second full of results, want one in %v", n, heavy, (1+rests)*heavy)
+		}
+		for range 20 {
+			asked := time.Now()
+			if err := b.do(t.Context(), func() {}); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(asked); took > heavy {
+				t.Errorf("an order waited %v", took)
+			}
+			b.deliver(probes.Run{}, sites.Result{})
+			time.Sleep(7 * time.Millisecond)
+		}
+		b.heavy.Store(0)
 	})
 }
 

@@ -25,7 +25,7 @@ type names struct {
 	last  map[sites.PoolID]sites.Answer
 
 	secret dnsserver.Secret  // of DNS cookies; nil has the server make one
-	judge  clock.Judge       // of the clock that signatures are made by
+	judge  *clock.Judge      // of the clock that signatures are made by
 	signed map[string][]byte // DS records of the keys that the last run signed with, by zone
 
 	mu     sync.Mutex
@@ -38,7 +38,7 @@ type names struct {
 	serving sync.WaitGroup
 }
 
-func newNames(cfg *config.Config, state *store.State, judge clock.Judge, log *slog.Logger) (*names, error) {
+func newNames(cfg *config.Config, state *store.State, judge *clock.Judge, log *slog.Logger) (*names, error) {
 	n := &names{log: log, judge: judge, sites: cfg.Sites.Sites, last: make(map[sites.PoolID]sites.Answer), stored: map[string]uint32{}, signed: state.Values[kindKeys]}
 	maps.Copy(n.stored, state.Serials)
 	secret, err := cookieSecret(cfg.StatePath)
@@ -49,25 +49,22 @@ func newNames(cfg *config.Config, state *store.State, judge clock.Judge, log *sl
 	if cfg.DNS == nil {
 		return n, nil
 	}
-	n.server, n.kept, err = n.make(cfg)
+	n.server, n.kept, err = n.make(cfg, true)
 	return n, err
 }
 
-func (n *names) make(cfg *config.Config) (*dnsserver.Server, keptKeys, error) {
-	keyed, kept, err := withKeys(cfg, n.kept, n.signed, n.log)
+// make makes a server, at a start or for a reload.
+func (n *names) make(cfg *config.Config, starts bool) (*dnsserver.Server, keptKeys, error) {
+	keyed, kept, err := withKeys(cfg, n.kept, n.signed, starts, n.log)
 	if err != nil {
 		return nil, nil, err
 	}
 	n.mu.Lock()
 	serials := maps.Clone(n.stored)
 	n.mu.Unlock()
-	earliest := n.judge.BuildDate
-	if n.judge.LastEvent.After(earliest) {
-		earliest = n.judge.LastEvent
-	}
 	s, err := dnsserver.New(keyed, dnsserver.Options{
 		Log: n.log, Serials: serials, CookieSecret: n.secret,
-		Earliest: earliest, Trust: func() bool { _, cause := n.judge.Now(); return cause == "" },
+		Earliest: n.judge.Earliest(), Trust: func() bool { _, cause := n.judge.Now(); return cause == "" },
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("prepare the DNS server: %w", err)
@@ -110,6 +107,14 @@ func (n *names) get() *dnsserver.Server {
 func (n *names) serials() map[string]uint32 {
 	if s := n.get(); s != nil {
 		return s.Serials()
+	}
+	return nil
+}
+
+// reserve says which serials are to be stored beside others.
+func (n *names) reserve(stored map[string]uint32) map[string]uint32 {
+	if s := n.get(); s != nil {
+		return s.Reserve(stored)
 	}
 	return nil
 }
@@ -189,12 +194,12 @@ func (n *names) prepare(cfg *config.Config) (*renaming, error) {
 	case cfg.DNS == nil:
 	case s != nil:
 		var keyed *dnsserver.Config
-		if keyed, r.kept, err = withKeys(cfg, n.kept, n.signed, n.log); err == nil {
+		if keyed, r.kept, err = withKeys(cfg, n.kept, n.signed, false, n.log); err == nil {
 			r.change, err = s.Prepare(keyed)
 		}
 	default:
 		n.serving.Wait() // the one that left may hold the port for a moment
-		if r.fresh, r.kept, err = n.make(cfg); err == nil {
+		if r.fresh, r.kept, err = n.make(cfg, false); err == nil {
 			err = r.fresh.Listen()
 		}
 	}

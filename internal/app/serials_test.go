@@ -1,9 +1,15 @@
 package app
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/dnsteer/dnsteer/internal/store"
 )
 
 // zones is a configuration of nothing but zones, each with so many records.
@@ -65,5 +71,55 @@ func TestSerialsNeverFall(t *testing.T) {
 			}
 			last[zone] = serial
 		}
+	}
+}
+
+// If this fails, a run that was killed while its disk took nothing has given serials to
+// secondaries that the next one gives again, for other records: they stay with what they
+// have, or put the changes of the one on top of the zone of the other.
+func TestSerialsNeverFallAfterAHungDisk(t *testing.T) {
+	w := newWorld(t, "berlin")
+	zone := "$TTL 300\n@ SOA ns1 admin 2026010100 3600 600 86400 60\n@ NS ns1\nns1 A 127.0.0.1\n" // a date, which no clock reaches
+	if err := os.WriteFile(filepath.Join(w.dir, "zone"), []byte(zone), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := w.config("ns: [ns1.example.lan], hostmaster: admin@example.lan, records: [\"ns1 300 IN A 127.0.0.1\"]", "file: zone")
+	w.write(text)
+	var dead atomic.Bool
+	killed := errors.New("killed")
+	w.opt.disk = func(b store.Batch, commit func(store.Batch) error) error {
+		if dead.Load() {
+			return killed
+		}
+		return commit(b)
+	}
+	r := w.start()
+	r.settled()
+	r.until("the state is stored", func() bool {
+		st, err := r.store.Load()
+		return err == nil && st.Serials["example.lan"] >= r.names.serials()["example.lan"]
+	})
+	dead.Store(true)
+	first := r.names.serials()["example.lan"]
+	w.sites[0].nodes["a"].off()
+	r.until("the names move", func() bool { return r.asks(w.sites[0], "app.example.lan") == w.sites[0].all(12) })
+	w.sites[0].nodes["a"].on(t)
+	r.until("and return", func() bool { return r.asks(w.sites[0], "app.example.lan") == w.sites[0].all(11, 12) })
+	last := r.names.serials()["example.lan"]
+	if err := r.stopped(); !errors.Is(err, killed) {
+		t.Fatal(err)
+	}
+	dead.Store(false)
+	r = w.start()
+	if now := r.names.serials()["example.lan"]; now <= last {
+		t.Errorf("the serial was %d, then %d, and after a kill %d", first, last, now)
+	}
+	stopped := r.names.serials()["example.lan"]
+	if err := r.stopped(); err != nil {
+		t.Fatal(err)
+	}
+	r = w.start()
+	if now := r.names.serials()["example.lan"]; now <= stopped || now > stopped+10 {
+		t.Errorf("the serial was %d, and is %d after a stop in which all was stored", stopped, now)
 	}
 }

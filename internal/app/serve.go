@@ -99,6 +99,7 @@ func (a *App) stop(die, decide func()) error {
 		return nil
 	})
 	err = errors.Join(err, within(storeWithin, func(ctx context.Context) error {
+		a.keeper.settle()
 		if err := a.keeper.writer.Close(ctx); err != nil {
 			return fmt.Errorf("store the last changes: %w", err)
 		}

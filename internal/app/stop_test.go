@@ -42,25 +42,31 @@ func (w *ward) Send(context.Context, *alert.Message, alert.Dialogue) error {
 	return errors.New("not taken")
 }
 
-// bare is a target that takes everything and keeps nothing.
-type bare struct{ records []providers.Entry }
+// bare is a target of such a world.
+type bare struct {
+	*ward
+	records []providers.Entry
+}
 
 func (b *bare) List(context.Context, []string) (providers.Listing, error) {
+	b.meet()
 	return providers.Listing{Entries: b.records}, nil
 }
 
 func (b *bare) Apply(_ context.Context, c providers.Change) error {
+	b.meet()
 	for _, r := range c.Add {
 		b.records = append(b.records, providers.Entry{Record: r, Marked: true, ID: r.Addr.String()})
 	}
 	return nil
 }
 
-func (*bare) Inspect(context.Context) (providers.Inspection, error) {
+func (b *bare) Inspect(context.Context) (providers.Inspection, error) {
+	b.meet()
 	return providers.Inspection{}, nil
 }
 
-func (*bare) Close() error { return nil }
+func (b *bare) Close() error { b.meet(); return nil }
 
 // If this fails, a stop in which everything hangs at once takes longer than the five
 // seconds that are promised, of which the names have two: the service manager kills the
@@ -103,7 +109,7 @@ targets: [{name: router, type: routeros, address: "10.1.0.1:8729", username: dns
 				return nil, errors.New("no answer")
 			},
 			Target: func(to *publish.Target) {
-				to.Servers[0].Connect = func() (providers.Provider, error) { return &bare{}, nil }
+				to.Servers[0].Connect = func() (providers.Provider, error) { return &bare{ward: w}, nil }
 			},
 			Sender: func(string) alert.Sender { return w },
 			Commit: func(b store.Batch, commit func(store.Batch) error) error {

@@ -130,14 +130,14 @@ func TestKilledInAPush(t *testing.T) {
 	o := onlook(router.DNSAddr().String(), names, p.all(11, 12))
 	hit := 0
 	for i := range kills {
-		if k.kill(i) {
+		what, all, one := "it has moved away", p.all(12), p.all(12)
+		if i%2 == 1 {
+			what, all, one = "it has moved back", p.all(11, 12), p.all(11)
+		}
+		if k.kill(i, all, one) {
 			hit++
 		}
-		if i%2 == 0 {
-			k.until("it has moved away", p.all(12), p.all(12))
-		} else {
-			k.until("it has moved back", p.all(11, 12), p.all(11))
-		}
+		k.until(what, all, one)
 		if now := foreignRows(router); !slices.Equal(now, before) {
 			t.Fatalf("after kill %d somebody's rows are\n%s\nbefore\n%s", i, strings.Join(now, "\n"), strings.Join(before, "\n"))
 		}
@@ -160,8 +160,9 @@ type killer struct {
 }
 
 // kill has the answers move, kills the process at a request of the push that
-// follows, and starts it anew. It says whether the push got so far.
-func (k *killer) kill(i int) bool {
+// follows, and starts it anew. It says whether the push got so far, or was done in
+// fewer requests: then the router has what it is to have.
+func (k *killer) kill(i int, all, one string) bool {
 	k.t.Helper()
 	p, died := k.p, make(chan struct{})
 	at := i / 2 % 8
@@ -186,11 +187,17 @@ func (k *killer) kill(i int) bool {
 	if reply.Refused {
 		k.t.Fatal(reply)
 	}
-	hit := true
-	select {
-	case <-died:
-	case <-time.After(3 * time.Second): // the push was done in fewer requests
-		hit = false
+	hit, over := false, false
+	limit := time.Now().Add(patience)
+	for tick := time.NewTicker(5 * time.Millisecond); !hit && !over; <-tick.C {
+		select {
+		case <-died:
+			hit = true
+		default:
+			if over = k.has(all, one); !over && time.Now().After(limit) {
+				k.t.Fatalf("push %d neither gets to request %d nor to its end", i, at+1)
+			}
+		}
 	}
 	k.router.SetFaults(routersim.Faults{})
 	k.p.kill()
@@ -206,17 +213,23 @@ func (k *killer) kill(i int) bool {
 	return hit
 }
 
-// until waits until the router answers as it should and the controller says so.
+// has says whether the router answers as it should and the controller says so.
+func (k *killer) has(all, one string) bool {
+	if resolves(k.router, "app.example.lan") != all || resolves(k.router, "two.example.lan") != all ||
+		resolves(k.router, "one.example.lan") != one || resolves(k.router, "x.one.example.lan") != one {
+		return false
+	}
+	list, err := k.ask.Targets(k.ctx)
+	return err == nil && len(list) == 1 && list[0].State == api.TargetCurrent
+}
+
+// until waits until it does.
 func (k *killer) until(what, all, one string) {
 	k.t.Helper()
 	limit := time.Now().Add(patience)
 	for tick := time.NewTicker(5 * time.Millisecond); ; <-tick.C {
-		if resolves(k.router, "app.example.lan") == all && resolves(k.router, "two.example.lan") == all &&
-			resolves(k.router, "one.example.lan") == one && resolves(k.router, "x.one.example.lan") == one {
-			list, err := k.ask.Targets(k.ctx)
-			if err == nil && len(list) == 1 && list[0].State == api.TargetCurrent {
-				return
-			}
+		if k.has(all, one) {
+			return
 		}
 		if time.Now().After(limit) {
 			list, err := k.ask.Targets(k.ctx)

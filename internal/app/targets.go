@@ -32,9 +32,7 @@ func (s targetStore) Set(key string, value []byte) {
 	s.values.set(kindTargets, map[string][]byte{key: value})
 }
 
-func (s targetStore) SetNow(ctx context.Context, key string, value []byte) error {
-	return s.values.setNow(ctx, kindTargets, map[string][]byte{key: value})
-}
+func (s targetStore) Flush(ctx context.Context) error { return s.values.writer.Flush(ctx) }
 
 // newPushing makes the targets of a configuration. Nothing is sent before a site
 // is settled. last is the last event before this start.
@@ -123,10 +121,22 @@ func (p *pushing) waiting() (warnings []string) {
 
 // left says what a configuration leaves behind at targets that it has no more.
 func (p *pushing) left(list []publish.Target) (warnings []string) {
-	for _, name := range p.publisher.Left(list) {
-		warnings = append(warnings, fmt.Sprintf("The target %s has left the configuration. What dnsteer wrote there stays there: put the target back and use \"dnsteer target purge\" first, or remove it by hand.", name))
+	for _, g := range p.publisher.Left(list) {
+		warnings = append(warnings, leftText(&g))
 	}
 	return warnings
+}
+
+func leftText(g *publish.Gone) string {
+	const back = "put it back and use \"dnsteer target purge\" first, or remove it by hand."
+	switch there := fmt.Sprintf("%s is no server of the target %s any more. What dnsteer wrote there stays there", g.Server, g.Target); {
+	case !g.Stays:
+		return fmt.Sprintf("The target %s has left the configuration. What dnsteer wrote there stays there: %s", g.Title, back)
+	case g.Marks:
+		return there + ", and is dnsteer's still where the server has only another address now. Otherwise " + back
+	default:
+		return fmt.Sprintf("%s. Where the server has only another address now, it is taken for somebody else's, without failover, until \"dnsteer target adopt %s\" takes it over. Otherwise %s", there, g.Target, back)
+	}
 }
 
 // heard takes in what has happened to resolvers and targets.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/miekg/dns"
 
@@ -227,12 +226,8 @@ func TestAStuckTargetHoldsNothingUp(t *testing.T) {
 	}
 	w.write(w.routed(router, "ttl: 10s", "ttl: 11s"))
 	r.await("config_reloaded")
-	start := time.Now()
-	if err := r.stopped(); err != nil {
+	if err := r.stopped(); err != nil { // in what time: TestStopWhileEverythingHangs
 		t.Error(err)
-	}
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("the stop took %s", took)
 	}
 }
 

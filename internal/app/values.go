@@ -67,13 +67,13 @@ func (v *values) note(kind store.Kind, byKey map[string][]byte) {
 	}
 }
 
-// all gives everything that is kept.
-func (v *values) all() map[store.Kind]map[string][]byte {
+// queueAll has everything that is kept stored with a batch, and what is not kept removed.
+func (v *values) queueAll(b store.Batch) {
 	v.mu.Lock()
-	defer v.mu.Unlock()
-	out := make(map[store.Kind]map[string][]byte, len(v.kept))
+	defer v.mu.Unlock() // as above
+	b.Values, b.AllValues = make(map[store.Kind]map[string][]byte, len(v.kept)), true
 	for kind, byKey := range v.kept {
-		out[kind] = maps.Clone(byKey)
+		b.Values[kind] = maps.Clone(byKey)
 	}
-	return out
+	v.writer.Queue(b)
 }

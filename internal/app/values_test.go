@@ -15,9 +15,11 @@ import (
 func TestValuesCanBeSaidAgain(t *testing.T) {
 	var mu sync.Mutex
 	got := map[store.Kind]map[string][]byte{}
+	whole := false
 	w := store.NewWriter(func(b store.Batch) error {
 		mu.Lock()
 		defer mu.Unlock()
+		whole = whole || b.AllValues
 		for kind, byKey := range b.Values {
 			for key, value := range byKey {
 				if got[kind] == nil {
@@ -36,13 +38,20 @@ func TestValuesCanBeSaidAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	mu.Lock()
-	defer mu.Unlock()
 	if diff := cmp.Diff(map[store.Kind]map[string][]byte{"alerts": {"a": nil, "b": []byte("2")}}, got); diff != "" {
 		t.Errorf("stored: %s", diff)
 	}
+	clear(got)
+	mu.Unlock()
+	v.queueAll(store.Batch{})
+	if err := w.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
 	want := map[store.Kind]map[string][]byte{"targets": {"router": []byte("1")}, "alerts": {"b": []byte("2")}}
-	if diff := cmp.Diff(want, v.all()); diff != "" {
-		t.Errorf("kept: %s", diff)
+	if diff := cmp.Diff(want, got); diff != "" || !whole {
+		t.Errorf("said again (all of it: %v): %s", whole, diff)
 	}
 	if diff := cmp.Diff(map[string][]byte{"b": []byte("2")}, v.get("alerts")); diff != "" {
 		t.Errorf("read: %s", diff)

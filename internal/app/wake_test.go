@@ -56,3 +56,32 @@ func TestNobodyIsWokenWithRefusedCredentials(t *testing.T) {
 		t.Error(router.Woken(), err)
 	}
 }
+
+// If this fails, a router that an operator has disabled, so that nothing is sent to it, is
+// logged in to whenever a node goes out.
+func TestADisabledTargetWakesNobody(t *testing.T) {
+	w := newWorld(t, "berlin")
+	router := newRouter(t)
+	w.write(w.routed(router))
+	r := w.start()
+	r.settled()
+	mac, via := net.HardwareAddr{2, 0, 0, 0xab, 0xcd, 1}, &alert.Via{Target: "router"}
+	order := func(verb api.TargetVerb) {
+		t.Helper()
+		if reply, err := r.Operate(t.Context(), api.TargetRequest{Verb: verb, Target: "router", By: "jo"}); err != nil || reply.Refused {
+			t.Fatal(reply, err)
+		}
+	}
+	order(api.TargetDisable)
+	before := len(router.Log())
+	if err := r.wake(t.Context(), via, mac); err == nil || !strings.Contains(err.Error(), "is disabled") {
+		t.Error(err)
+	}
+	if after := router.Log(); len(after) != before || len(router.Woken()) != 0 {
+		t.Errorf("the router's log has %q", after[before:])
+	}
+	order(api.TargetEnable)
+	if err := r.wake(t.Context(), via, mac); err != nil || len(router.Woken()) != 1 {
+		t.Error(router.Woken(), err)
+	}
+}

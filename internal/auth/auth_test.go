@@ -224,6 +224,41 @@ func TestWhoIsHindered(t *testing.T) {
 	})
 }
 
+// Who has never been wrong would be told of too many failures, and be made to wait, because
+// many others log in at once.
+func TestWhoIsNotLookedAtHasNotFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, _ := gate(t, nil)
+		for range maxQueue {
+			g.queue <- struct{}{}
+		}
+		for range 2 * freeFailures {
+			if _, err := g.try(t, "alice", password, here); !errors.Is(err, ErrBusy) {
+				t.Fatalf("while others are looked at: %v", err)
+			}
+		}
+		for range maxQueue {
+			<-g.queue
+		}
+		for range checksAtATime {
+			g.checks <- struct{}{}
+		}
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		for range 2 * freeFailures {
+			if _, _, err := g.Login(gone, "alice", password, here); !errors.Is(err, context.Canceled) {
+				t.Fatalf("who did not wait: %v", err)
+			}
+		}
+		for range checksAtATime {
+			<-g.checks
+		}
+		if _, err := g.try(t, "alice", password, here); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
+}
+
 // The memory of the controller would be the attacker's.
 func TestFailuresAreBounded(t *testing.T) {
 	l := newLimiter()

@@ -112,10 +112,10 @@ func (g *Gate) Use(d Directory) {
 	g.announce()
 }
 
-// Open says that there is nobody who could log in.
-func (g *Gate) Open() bool {
-	d := g.directory()
-	return len(d.Users) == 0 && len(d.Tokens) == 0
+// HasUsers says whether there is anybody who can log in with a password.
+func (g *Gate) HasUsers() bool {
+	dir := g.directory()
+	return len(dir.Users) > 0
 }
 
 func (g *Gate) directory() Directory {
@@ -175,6 +175,7 @@ func (g *Gate) Login(ctx context.Context, name, password string, source netip.Ad
 	}
 	right, err := g.check(ctx, against, password)
 	if err != nil {
+		g.limits.spared(keys...)
 		return "", Caller{}, err
 	}
 	if u == nil || !right {
@@ -182,8 +183,9 @@ func (g *Gate) Login(ctx context.Context, name, password string, source netip.Ad
 	}
 	g.limits.succeeded(keys...)
 	g.acquaint(name, from)
-	secret := g.sessions.begin(u, g.now())
-	return secret, Caller{Name: u.Name, Role: u.Role, session: keyOf(secret)}, nil
+	now := g.now()
+	secret := g.sessions.begin(u, now)
+	return secret, Caller{Name: u.Name, Role: u.Role, Expires: now.Add(SessionTime), session: keyOf(secret)}, nil
 }
 
 // check verifies a password when its turn comes.

@@ -30,7 +30,15 @@ type limiter struct {
 type failures struct {
 	count int
 	last  time.Time
-	until time.Time
+}
+
+// until is when the next try may be made.
+func (f *failures) until() time.Time {
+	over := f.count - freeFailures
+	if over < 0 {
+		return f.last
+	}
+	return f.last.Add(min(firstWait<<min(over, 20), longestWait))
 }
 
 func newLimiter() *limiter { return &limiter{byKey: make(map[string]*failures)} }
@@ -41,7 +49,7 @@ func (l *limiter) wait(now time.Time, keys ...string) (d time.Duration) {
 	defer l.mu.Unlock()
 	for _, k := range keys {
 		if f := l.byKey[k]; f != nil {
-			d = max(d, f.until.Sub(now))
+			d = max(d, f.until().Sub(now))
 		}
 	}
 	return d
@@ -63,8 +71,16 @@ func (l *limiter) failed(now time.Time, keys ...string) {
 		}
 		f.count++
 		f.last = now
-		if over := f.count - freeFailures; over >= 0 {
-			f.until = now.Add(min(firstWait<<min(over, 20), longestWait))
+	}
+}
+
+// spared takes back that a failure of each key was counted: nothing was tried.
+func (l *limiter) spared(keys ...string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, k := range keys {
+		if f := l.byKey[k]; f != nil {
+			f.count = max(f.count-1, 0)
 		}
 	}
 }

@@ -59,7 +59,7 @@ refuses the login), disabled, dry run, held (its site cannot be seen) or waiting
 					p.para("", "There are no targets: the built-in server alone has the answers.")
 					return
 				}
-				targetProblems(p, s.Targets)
+				targetProblems(p, s.Targets, s.Time)
 				targetTable(p, s.Targets, s.Time)
 			})
 		}),

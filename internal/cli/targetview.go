@@ -12,10 +12,10 @@ import (
 )
 
 // targetProblems says what is wrong with targets.
-func targetProblems(p *printer, list []api.TargetView) {
+func targetProblems(p *printer, list []api.TargetView, now time.Time) {
 	var texts []string
 	for i := range list {
-		texts = append(texts, list[i].Problems()...)
+		texts = append(texts, list[i].Problems(now)...)
 	}
 	if len(texts) == 0 {
 		return
@@ -103,7 +103,7 @@ func showTarget(p *printer, v *api.TargetView, now time.Time) {
 		about = v.Product
 	}
 	p.para("  ", fmt.Sprintf("%s, for %s. Read %s, written %s, %s since the start.", about, v.Site, past(v.Compared, now), past(v.Changed, now), plural.Of(v.Writes, "change")))
-	for _, text := range v.Problems() {
+	for _, text := range v.Problems(now) {
 		p.para("  ! ", text)
 	}
 	for _, f := range v.Findings {

@@ -5,6 +5,7 @@ package clock
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/dnsteer/dnsteer/sites"
@@ -15,8 +16,10 @@ import (
 // keeps the clock, which is common and no proof that it is wrong.
 const SettleTime = 5 * time.Minute
 
-// Now reads both clocks. Suspect is left false: see [Judge.Now].
-func Now() sites.Instant { return sites.Instant{Boot: Boot(), Wall: time.Now()} }
+// Now reads both clocks. Suspect is left false: see [Judge.Now]. Go's own reading of the
+// monotonic clock is left out: two times that bear it are compared by that, whatever the
+// wall clock was set to or slept through meanwhile.
+func Now() sites.Instant { return sites.Instant{Boot: Boot(), Wall: time.Now().Round(0)} }
 
 // Sync is what the kernel says of its wall clock.
 type Sync uint8
@@ -30,6 +33,10 @@ const (
 )
 
 func (s Sync) String() string { return [...]string{"unknown", "synchronised", "unsynchronised"}[s] }
+
+// Corrected is how far a clock may go back behind the last event: one that is set by a
+// time server now and then was a little fast.
+const Corrected = 10 * time.Second
 
 // Evidence is what O6 judges the wall clock by.
 type Evidence struct {
@@ -56,7 +63,7 @@ func Suspect(e Evidence) string {
 			stamp(e.Wall), stamp(e.BuildDate))
 	case e.Sync == Synchronised:
 		return ""
-	case e.Wall.Before(e.LastEvent):
+	case e.Wall.Before(e.LastEvent.Add(-Corrected)):
 		return fmt.Sprintf("the clock says %s, which is before the last stored event (%s)",
 			stamp(e.Wall), stamp(e.LastEvent))
 	case e.Sync == Unsynchronised && e.Uptime < SettleTime:
@@ -70,22 +77,51 @@ func Suspect(e Evidence) string {
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // Judge gives instants with the judgement of O6. Its zero value compares with
-// nothing but the kernel's word.
+// nothing but the kernel's word. Any goroutine may ask it.
 type Judge struct {
-	// BuildDate and LastEvent are those of [Evidence]. LastEvent is what was
-	// stored when the program started: it does not follow the events of this
-	// run, or a clock that jumps back would be believed with its first event.
-	BuildDate, LastEvent time.Time
+	built time.Time
+	last  atomic.Pointer[time.Time] // nil where no event is known
+}
+
+// NewJudge compares with the build's date and with the last event that is stored,
+// each of which may be zero.
+func NewJudge(built, lastEvent time.Time) *Judge {
+	j := &Judge{built: built}
+	j.Believed(lastEvent)
+	return j
+}
+
+// Believed takes the wall time of what is stored while the clock is not suspect.
+// An earlier one than before changes nothing, or a clock that jumps back would be
+// believed with its first event.
+func (j *Judge) Believed(wall time.Time) {
+	for {
+		last := j.last.Load()
+		if wall.IsZero() || last != nil && !wall.After(*last) || j.last.CompareAndSwap(last, &wall) {
+			return
+		}
+	}
+}
+
+// Earliest is a time that has passed for sure; zero where none is known.
+func (j *Judge) Earliest() time.Time {
+	if last := j.last.Load(); last != nil && last.After(j.built) {
+		return *last
+	}
+	return j.built
 }
 
 // Now reads both clocks and the kernel's word, and says why the wall clock is
 // suspect ("" if it is not). It costs about a microsecond.
-func (j Judge) Now() (sites.Instant, string) {
+func (j *Judge) Now() (sites.Instant, string) {
+	e := Evidence{BuildDate: j.built, Sync: KernelSync()}
+	// It is read before the clock: what is stored meanwhile makes no clock wrong.
+	if last := j.last.Load(); last != nil {
+		e.LastEvent = *last
+	}
 	now := Now()
-	cause := Suspect(Evidence{
-		Wall: now.Wall, BuildDate: j.BuildDate, LastEvent: j.LastEvent,
-		Uptime: now.Boot, Sync: KernelSync(),
-	})
+	e.Wall, e.Uptime = now.Wall, now.Boot
+	cause := Suspect(e)
 	now.Suspect = cause != ""
 	return now, cause
 }

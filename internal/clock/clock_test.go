@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/dnsteer/dnsteer/sites"
 )
 
 // If this fails, certificates are judged by a clock that stands at 1970, or a
@@ -35,10 +37,11 @@ func TestSuspect(t *testing.T) {
 		},
 		{
 			"before the last event",
-			Evidence{Wall: event.Add(-time.Second), BuildDate: built, LastEvent: event, Uptime: time.Hour},
-			"the clock says 2026-05-01T11:59:59Z, which is before the last stored event (2026-05-01T12:00:00Z)",
+			Evidence{Wall: event.Add(-Corrected - time.Second), BuildDate: built, LastEvent: event, Uptime: time.Hour},
+			"the clock says 2026-05-01T11:59:49Z, which is before the last stored event (2026-05-01T12:00:00Z)",
 		},
 		{"at the last event", Evidence{Wall: event, BuildDate: built, LastEvent: event}, ""},
+		{"put right after the last event", Evidence{Wall: event.Add(-Corrected), BuildDate: built, LastEvent: event}, ""},
 		{
 			"the last event was stored by a wrong clock",
 			Evidence{Wall: now, LastEvent: event.AddDate(14, 0, 0), Sync: Synchronised},
@@ -64,12 +67,45 @@ func TestSuspect(t *testing.T) {
 // If this fails, every judgement but the kernel's is lost between the pure
 // function and the loop.
 func TestJudge(t *testing.T) {
-	now, cause := Judge{BuildDate: time.Now().AddDate(1, 0, 0)}.Now()
+	now, cause := NewJudge(time.Now().AddDate(1, 0, 0), time.Time{}).Now()
 	if !now.Suspect || !strings.Contains(cause, "before this program was built") {
 		t.Errorf("a build of next year: suspect %v, cause %q", now.Suspect, cause)
 	}
 	if now.Boot <= 0 || now.Wall.IsZero() {
 		t.Errorf("a clock is missing: %+v", now)
+	}
+}
+
+// If this fails, a clock that jumps back while the controller runs is believed: at
+// once, or with the first event that it stamps (O6).
+func TestJudgeFollowsWhatIsStored(t *testing.T) {
+	event := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	j := NewJudge(time.Time{}, time.Time{})
+	if got := j.Earliest(); !got.IsZero() {
+		t.Errorf("nothing is known, and yet %v has passed", got)
+	}
+	for _, wall := range []time.Time{event, event.Add(-time.Hour), {}} {
+		if j.Believed(wall); !j.Earliest().Equal(event) {
+			t.Errorf("after %v: %v has passed for sure, want %v", wall, j.Earliest(), event)
+		}
+	}
+	j = NewJudge(time.Time{}, event)
+	if j.Believed(time.Now().AddDate(1, 0, 0)); KernelSync() != Synchronised {
+		if now, cause := j.Now(); !now.Suspect || !strings.Contains(cause, "before the last stored event") {
+			t.Errorf("an event of next year: suspect %v, cause %q", now.Suspect, cause)
+		}
+	}
+}
+
+// If this fails, `--for`, windows and histories follow a clock that neither counts sleep
+// nor is ever set: a maintenance until two o'clock lasts past it by the time that the
+// machine was asleep, and a jump of the wall clock is not noticed (O5).
+func TestWallIsTheWallClock(t *testing.T) {
+	judged, _ := NewJudge(time.Time{}, time.Time{}).Now()
+	for _, now := range []sites.Instant{Now(), judged} {
+		if now.Wall != now.Wall.Round(0) {
+			t.Errorf("%v bears a reading of the monotonic clock, by which it is compared", now.Wall)
+		}
 	}
 }
 
@@ -87,7 +123,7 @@ func TestBootGoesForward(t *testing.T) {
 }
 
 func BenchmarkJudge(b *testing.B) {
-	j := Judge{BuildDate: time.Unix(0, 0)}
+	j := NewJudge(time.Unix(0, 0), time.Time{})
 	for b.Loop() {
 		j.Now()
 	}

@@ -17,7 +17,7 @@ type httpKeys struct {
 	WithoutLogin   Value[string]               `yaml:"without_login" doc:"What may be done without a login, by everything that reaches the address: only on loopback. Requests through a proxy always need a login." enum:"none|viewer|operator|admin" otherwise:"viewer on loopback as long as there are no users and no tokens, else none"`
 	Users          []userKeys                  `yaml:"users" doc:"Who may log in with a password." nonempty:"yes"`
 	Tokens         []tokenKeys                 `yaml:"tokens" doc:"Programs that are let in by a secret in the Authorization header." nonempty:"yes"`
-	Metrics        metricsKeys                 `yaml:"metrics" doc:"Who may read /metrics. Viewers may in any case; whatever asks from this machine may as long as there are neither a token here nor users nor tokens."`
+	Metrics        metricsKeys                 `yaml:"metrics" doc:"Who may read /metrics. Viewers may in any case, and so may what without_login lets read."`
 	TrustedProxies List[Value[netip.Prefix]]   `yaml:"trusted_proxies" doc:"Reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are believed." nonempty:"yes" otherwise:"none" example:"[127.0.0.1]"`
 }
 

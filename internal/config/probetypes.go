@@ -3,14 +3,11 @@ package config
 import (
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"net/netip"
 	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // time zones where the system has no database
-
-	"github.com/robfig/cron/v3"
 
 	"github.com/dnsteer/dnsteer/probes"
 )
@@ -189,39 +186,6 @@ func (f *fingerprint) UnmarshalText(text []byte) error {
 func (f fingerprint) sum() (sum [32]byte) {
 	_, _ = hex.Decode(sum[:], []byte(strings.TrimPrefix(string(f), "sha256:"))) // it was checked
 	return sum
-}
-
-// cronText is a schedule in cron's five fields, as it is written.
-type cronText struct {
-	text     string
-	schedule *cron.SpecSchedule
-}
-
-func (c *cronText) form() form { return form{name: "cron schedule", pattern: `^\s*\S+(\s+\S+){4}\s*$`} }
-
-func (c *cronText) UnmarshalText(text []byte) error {
-	const example = `minute, hour, day of month, month and day of week, such as "0 3 * * SUN"`
-	c.text = string(text)
-	switch {
-	case strings.Contains(c.text, "TZ="):
-		return expected(example + "; the time zone has a key of its own, timezone")
-	case strings.HasPrefix(c.text, "@"):
-		return expected(example)
-	}
-	parsed, err := cron.ParseStandard(c.text)
-	if err != nil {
-		return expected(fmt.Sprintf("%s (%s)", example, err))
-	}
-	s, ok := parsed.(*cron.SpecSchedule)
-	if !ok {
-		return expected(example)
-	}
-	s.Location = time.UTC
-	if s.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
-		return expected("a schedule that begins at all: this date does not exist")
-	}
-	c.schedule = s
-	return nil
 }
 
 // location is a time zone.

@@ -144,6 +144,14 @@ func (b *builder) doubtNode(k *siteKeys, n *nodeKeys, s *sites.Site, node *sites
 	if !judged(s, node) {
 		b.warn(n.Addresses[0].At, "no address of node %s/%s is of a family in which the site has a witness: the node is never taken out (rule N13)", s.Name, node.Name)
 	}
+	for _, a := range n.Addresses {
+		f := sites.FamilyOf(a.V)
+		proven := slices.ContainsFunc(s.Witnesses, func(w sites.Witness) bool { return sites.FamilyOf(w.Addr) == f })
+		if proven && s.WitnessAll && s.WitnessNodes && !others(s, node, f) {
+			b.warn(a.At, "no other node of site %s has an address in %s, and with \"require: all\" one must answer before an outage of node %s is believed: in that family it is never taken out", s.Name, f, node.Name)
+			break
+		}
+	}
 	for j := range s.Nodes {
 		other := &s.Nodes[j]
 		if other.Name == node.Name {
@@ -167,6 +175,17 @@ func judged(s *sites.Site, n *sites.Node) bool {
 			if sites.FamilyOf(w.Addr) == sites.FamilyOf(a) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// others says whether another node of the site is asked in a family.
+func others(s *sites.Site, n *sites.Node, f sites.Family) bool {
+	for i := range s.Nodes {
+		o := &s.Nodes[i]
+		if o.Name != n.Name && slices.ContainsFunc(o.Addresses, func(a netip.Addr) bool { return sites.FamilyOf(a) == f }) {
+			return true
 		}
 	}
 	return false

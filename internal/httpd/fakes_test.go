@@ -36,6 +36,7 @@ type controller struct {
 	mu       sync.Mutex
 	commands []sites.Command
 	follow   chan sites.Event
+	reload   func() // what a reload does; nil for nothing
 }
 
 func (*controller) Status(context.Context) (api.Status, error) { return api.Status{Version: "1"}, nil }
@@ -61,7 +62,10 @@ func (*controller) Probe(context.Context, string, string) (api.ProbeReport, erro
 	return api.ProbeReport{}, nil
 }
 
-func (*controller) Reload(context.Context) (api.ReloadReport, error) {
+func (c *controller) Reload(context.Context) (api.ReloadReport, error) {
+	if c.reload != nil {
+		c.reload()
+	}
 	return api.ReloadReport{}, nil
 }
 func (*controller) Healthy(context.Context) error    { return nil }
@@ -134,7 +138,7 @@ func open(t testing.TB, change func(*config.HTTP)) *site {
 	}
 	s.use(s.cfg)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		if err := s.Shutdown(ctx); err != nil {
 			t.Error(err)

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -106,6 +108,10 @@ func (g *guard) wrap(next http.Handler) http.Handler {
 				return
 			}
 			r = r2
+			if to := clean(r.URL); to != "" { // the routes would lead to it without the base
+				http.Redirect(w, r, base+to, http.StatusTemporaryRedirect) //nolint:gosec // it is a path of ours: the base stands before it
+				return
+			}
 		}
 		next.ServeHTTP(w, r.WithContext(api.WithCaller(r.Context(), c)))
 	})
@@ -126,6 +132,20 @@ func below(r *http.Request, base string) (*http.Request, bool) {
 	out := *r
 	out.URL = &u
 	return &out, true
+}
+
+// clean gives the URL that means the same as one with a slash or a dot too many; "" for
+// one that has none.
+func clean(u *url.URL) string {
+	was := u.EscapedPath()
+	to := path.Clean(was)
+	if strings.TrimSuffix(was, "/") == strings.TrimSuffix(to, "/") {
+		return ""
+	}
+	if u.RawQuery != "" {
+		to += "?" + u.RawQuery
+	}
+	return to
 }
 
 // clip bounds what is said again to who has sent it.
@@ -150,8 +170,8 @@ func (g *guard) caller(s *state, r *http.Request) *api.Caller {
 	// From the nearest to the farthest, as long as they are ours.
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(hops) {
-		addr, err := netip.ParseAddr(strings.TrimSpace(hop))
-		if err != nil {
+		addr, ok := hopOf(strings.TrimSpace(hop))
+		if !ok {
 			break
 		}
 		c.Source = addr.Unmap().WithZone("")
@@ -162,14 +182,28 @@ func (g *guard) caller(s *state, r *http.Request) *api.Caller {
 	return c
 }
 
+// hopOf reads an address of X-Forwarded-For: some proxies write its port too, or put IPv6
+// into brackets.
+func hopOf(text string) (netip.Addr, bool) {
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		return at.Addr(), true
+	}
+	if inside, ok := strings.CutPrefix(text, "["); ok {
+		text = strings.TrimSuffix(inside, "]")
+	}
+	addr, err := netip.ParseAddr(text)
+	return addr, err == nil
+}
+
 func trusted(list []netip.Prefix, addr netip.Addr) bool {
 	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// proxied says whether a request came by a proxy, whose clients may be anybody.
+// proxied says whether a request came by a proxy, whose clients may be anybody. Each says
+// so in headers of its own, of which one is enough.
 func proxied(r *http.Request) bool {
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
-		if r.Header.Get(name) != "" {
+	for name := range r.Header {
+		if name == "Forwarded" || name == "X-Real-Ip" || name == "Via" || strings.HasPrefix(name, "X-Forwarded-") {
 			return true
 		}
 	}
@@ -200,7 +234,7 @@ func (g *guard) identify(s *state, c *api.Caller, r *http.Request) (refused stri
 		g.letIn(c, &in)
 		return ""
 	}
-	if secret := api.SessionSecret(r, c.Secure); secret != "" {
+	if secret := api.SessionSecret(r, c); secret != "" {
 		if in, ok := g.gate.Session(secret); ok {
 			g.letIn(c, &in)
 			return ""

@@ -33,6 +33,7 @@ const (
 	answerTime     = time.Minute
 	idleTime       = time.Minute
 	maxHeader      = 16 << 10
+	leaveTime      = 2 * time.Second
 	// maxConns bounds the connections of one address, maxPerSource those of one
 	// client.
 	maxConns     = 256
@@ -63,11 +64,14 @@ type Server struct {
 	open   map[netip.AddrPort]*endpoint
 	closed bool
 	ending sync.WaitGroup
+	life   context.Context // of what comes to its end by itself
+	end    context.CancelFunc
 }
 
 // New makes a server that serves nothing yet; see [Server.Prepare].
 func New(opt Options) *Server {
 	s := &Server{opt: opt, open: make(map[netip.AddrPort]*endpoint)}
+	s.life, s.end = context.WithCancel(context.Background())
 	s.guard = &guard{gate: opt.Gate, log: opt.Log}
 	s.guard.state.Store(&state{cfg: &config.HTTP{}})
 	s.inner = s.guard.wrap(s.routes())
@@ -168,7 +172,7 @@ func (c *Change) Commit() {
 	for addr, e := range s.open {
 		if !wanted[addr] {
 			delete(s.open, addr)
-			s.ending.Go(func() { _ = e.http.Close() })
+			s.ending.Go(func() { e.leave(s.life) })
 			continue
 		}
 		e.encrypt(c.cfg.TLS)
@@ -177,6 +181,16 @@ func (c *Change) Commit() {
 		s.open[addr] = s.serve(ln, c.cfg)
 	}
 	c.fresh = nil
+}
+
+// leave takes no more requests on an address that is served no more, and lets what is
+// under way come to its end: the reload that is the cause may have come by it.
+func (e *endpoint) leave(life context.Context) {
+	ctx, cancel := context.WithTimeout(life, leaveTime)
+	defer cancel()
+	if e.http.Shutdown(ctx) != nil {
+		_ = e.http.Close() // streams, which do not end
+	}
 }
 
 // serve begins to answer on a listener.
@@ -192,6 +206,7 @@ func (s *Server) serve(ln net.Listener, cfg *config.HTTP) *endpoint {
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
 		Protocols:         protocols(),
+		ConnState:         e.listener.now,
 		ErrorLog:          slog.NewLogLogger(s.opt.Log.Handler(), slog.LevelDebug),
 	}
 	addr := ln.Addr().String()
@@ -241,6 +256,7 @@ func (s *Server) Missing() (list []string) {
 // but for streams; when ctx ends, it is cut off.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.opt.API.EndStreams()
+	s.end()
 	s.mu.Lock()
 	s.closed = true
 	open := s.open

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
@@ -64,5 +65,23 @@ func TestHealthWithoutAHost(t *testing.T) {
 			t.Errorf("%q: %.60q, %v", request, answer, err)
 		}
 		_ = conn.Close()
+	}
+}
+
+// If this fails, who has the configuration read again over the network, and has another
+// address in it, is not told that it was taken: the connection breaks.
+func TestAReloadThatMovesTheListenerIsAnswered(t *testing.T) {
+	s := open(t, nil)
+	moved := *s.cfg
+	moved.Listen = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.2:0")}
+	s.ctl.reload = func() { s.use(&moved) }
+	before := s.addr()
+	res, text := s.ask("POST", "/api/v1/reload", "{}", bearing("admin"))
+	if res.StatusCode != http.StatusOK {
+		t.Errorf("%d %s", res.StatusCode, text)
+	}
+	s.ctl.reload = nil
+	if s.addr() == before {
+		t.Fatal("it has not moved")
 	}
 }

@@ -22,9 +22,8 @@ func (s *Server) routes() http.Handler {
 	})
 }
 
-// metrics lets in who may read them: viewers, who has their token, and, while
-// there are neither a token for them nor users nor tokens of users, what asks from
-// this machine itself. A proxy that does not say that it is one asks from here too.
+// metrics lets in who may read them: viewers, as whom without_login may take what asks
+// from this machine itself, and who has their token.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 	cfg := s.guard.state.Load().cfg
 	secret, _ := bearerOf(r.Header.Get("Authorization"))
@@ -33,8 +32,7 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, HEAD")
 		api.Fail(w, http.StatusMethodNotAllowed, "/metrics takes GET, not %s", r.Method)
 	case api.CallerOf(r.Context()).Role >= auth.Viewer,
-		cfg.Metrics != nil && secret != "" && cfg.Metrics.Is(secret),
-		cfg.Metrics == nil && s.opt.Gate.Open() && onLoopback(r) && !proxied(r):
+		cfg.Metrics != nil && secret != "" && cfg.Metrics.Is(secret):
 		s.opt.Metrics.ServeHTTP(w, r)
 	default:
 		api.Fail(w, http.StatusUnauthorized, "the metrics take the token of http.metrics, or one of a viewer: Authorization: Bearer TOKEN")

@@ -11,8 +11,6 @@ import (
 
 	"github.com/miekg/dns"
 	"golang.org/x/sys/unix"
-
-	"github.com/dnsteer/dnsteer/internal/keyfile"
 )
 
 // fullAfter is the variable that has a test's child write no file of more octets.
@@ -37,7 +35,7 @@ func TestFullDisk(t *testing.T) {
 		if err != nil || len(left) > 0 {
 			t.Errorf("full after %d octets: %v is left: %v", octets, left, err)
 		}
-		if _, made, err := keyfile.Kept(filepath.Join(dir, "keys"), "example.lan", dns.ED25519); err != nil || !made {
+		if _, made, err := kept(filepath.Join(dir, "keys"), "example.lan", dns.ED25519); err != nil || !made {
 			t.Errorf("full after %d octets: made %v later: %v", octets, made, err)
 		}
 	}
@@ -54,7 +52,7 @@ func makeKey(t *testing.T, octets string) {
 	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: n, Max: n}); err != nil {
 		t.Fatal(err)
 	}
-	if k, _, err := keyfile.Kept("keys", "example.lan", dns.ED25519); err == nil {
+	if k, _, err := kept("keys", "example.lan", dns.ED25519); err == nil {
 		t.Errorf("made %v", k)
 	}
 }

@@ -230,26 +230,21 @@ func DSText(ds *dns.DS) string {
 	return fmt.Sprintf("%s IN DS %d %d %d %s", ds.Hdr.Name, ds.KeyTag, ds.Algorithm, ds.DigestType, strings.ToUpper(ds.Digest))
 }
 
-// Kept gives the keys of a zone in a folder, and makes one where there is none.
-func Kept(dir, zone string, algorithm uint8) (keys []dnsserver.SigningKey, made bool, err error) {
+// Broken is a key that cannot be read.
+type Broken struct {
+	Base string // its files, without their ends
+	Err  error
+}
+
+// Readable gives the keys of a zone in a folder that can be read, and those that cannot.
+func Readable(dir, zone string, algorithm uint8) (keys []dnsserver.SigningKey, broken []Broken, err error) {
 	list, err := Find(dir, zone, algorithm)
-	if err != nil {
-		return nil, false, err
-	}
 	for _, base := range list {
-		k, err := Read(base)
-		if err != nil {
-			return nil, false, err
+		if k, err := Read(base); err != nil {
+			broken = append(broken, Broken{base, err})
+		} else {
+			keys = append(keys, k)
 		}
-		keys = append(keys, k)
 	}
-	if len(keys) > 0 {
-		return keys, false, nil
-	}
-	m, err := New(zone, algorithm)
-	if err != nil {
-		return nil, false, err
-	}
-	_, err = m.Write(dir)
-	return []dnsserver.SigningKey{m.SigningKey}, true, err
+	return keys, broken, err
 }

@@ -1,6 +1,7 @@
 package keyfile_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,22 +11,39 @@ import (
 
 	"github.com/miekg/dns"
 
+	"github.com/dnsteer/dnsteer/dnsserver"
 	"github.com/dnsteer/dnsteer/internal/keyfile"
 )
 
 var algorithms = []uint8{dns.ECDSAP256SHA256, dns.ED25519}
+
+// kept gives the keys of a zone in a folder, and makes one where there is none.
+func kept(dir, zone string, algorithm uint8) (keys []dnsserver.SigningKey, made bool, err error) {
+	keys, broken, err := keyfile.Readable(dir, zone, algorithm)
+	if err != nil || len(broken) > 0 || len(keys) > 0 {
+		for _, b := range broken {
+			err = errors.Join(err, b.Err)
+		}
+		return keys, false, err
+	}
+	m, err := keyfile.New(zone, algorithm)
+	if err == nil {
+		_, err = m.Write(dir)
+	}
+	return []dnsserver.SigningKey{m.SigningKey}, true, err
+}
 
 // If this fails, a restart makes another key, and every validator that has the DS
 // record of the first takes the zone for a forgery; or others can read the key.
 func TestKept(t *testing.T) {
 	for _, algorithm := range algorithms {
 		dir := filepath.Join(t.TempDir(), "keys")
-		keys, made, err := keyfile.Kept(dir, "Example.lan", algorithm)
+		keys, made, err := kept(dir, "Example.lan", algorithm)
 		if err != nil || !made {
 			t.Fatalf("made %v: %v", made, err)
 		}
 		first := keys[0]
-		again, made, err := keyfile.Kept(dir, "example.lan", algorithm)
+		again, made, err := kept(dir, "example.lan", algorithm)
 		if err != nil || made || len(again) != 1 || again[0].DS().String() != first.DS().String() {
 			t.Fatalf("made %v, %v in place of %v: %v", made, again, first, err)
 		}
@@ -44,7 +62,7 @@ func TestKept(t *testing.T) {
 		if _, err := other.Write(dir); err != nil {
 			t.Fatal(err)
 		}
-		if both, made, err := keyfile.Kept(dir, "example.lan", algorithm); err != nil || made || len(both) != 2 {
+		if both, made, err := kept(dir, "example.lan", algorithm); err != nil || made || len(both) != 2 {
 			t.Errorf("two keys: %v, made %v, %v", both, made, err)
 		}
 		if err := os.Remove(base + keyfile.Private); err != nil {
@@ -64,7 +82,7 @@ func TestKeysAreThoseOfBIND(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: .ci/packages installs it\n%s", err, out)
 		}
-		keys, made, err := keyfile.Kept(dir, name, algorithm)
+		keys, made, err := kept(dir, name, algorithm)
 		if err != nil || made || len(keys) != 1 {
 			t.Fatalf("made %v, %v: %v", made, keys, err)
 		}

@@ -113,6 +113,8 @@ func (c *Change) member(t *target, s *Server, stored map[string][]byte) (*member
 	m.old = was
 	if was == nil {
 		m.restore(stored[key])
+	} else {
+		m.busy <- struct{}{} // until it has inherited
 	}
 	return m, nil
 }
@@ -146,21 +148,31 @@ func (p *Publisher) Circuit(login any) *providers.Circuit {
 	return providers.NewCircuit(providers.CircuitTries)
 }
 
-// Left names the servers that a configuration has no more: what we own there
-// cannot be reached from now on.
-func (p *Publisher) Left(list []Target) (gone []string) {
+// Gone is a server that a configuration has no more.
+type Gone struct {
+	// Title names it for people.
+	Target, Server, Title string
+	// Stays: its target is configured still, with other servers. Marks: what is ours
+	// there is known by its marks, whatever the server is called.
+	Stays, Marks bool
+}
+
+// Left lists the servers that a configuration has no more and that hold something of
+// ours, which cannot be reached from now on.
+func (p *Publisher) Left(list []Target) (gone []Gone) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	stay := map[string]bool{}
+	servers, targets := map[string]bool{}, map[string]bool{}
 	for _, t := range list {
+		targets[t.Name] = true
 		for _, s := range t.Servers {
-			stay[t.Name+" "+s.Name] = true
+			servers[t.Name+" "+s.Name] = true
 		}
 	}
 	for _, t := range p.targets {
 		for _, m := range t.members {
-			if !stay[m.key] && m.holds() {
-				gone = append(gone, m.title())
+			if !servers[m.key] && m.holds() {
+				gone = append(gone, Gone{Target: m.name, Server: m.server.Name, Title: m.title(), Stays: targets[m.name], Marks: m.traits.Marks})
 			}
 		}
 	}

@@ -19,13 +19,14 @@ const enableWithin = 20 * time.Second
 func (p *Publisher) Enable(ctx context.Context, name string) (later string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, enableWithin)
 	defer cancel()
-	turned := map[*member]<-chan struct{}{}
-	// An order that could not be stored is in force all the same.
-	unstored := p.each(name, func(m *member) error {
-		turned[m] = m.enable()
-		return p.deps.Store.SetNow(ctx, m.key, m.stored())
+	orders := map[*member]uint64{}
+	_ = p.each(name, func(m *member) error { // an unknown target is an error below
+		orders[m] = m.enable()
+		return nil
 	})
-	for m := range turned {
+	// An order that could not be stored is in force all the same.
+	unstored := p.each(name, func(*member) error { return p.deps.Store.Flush(ctx) })
+	for m := range orders {
 		p.retry(m.circuit)
 	}
 	if unstored != nil {
@@ -33,7 +34,7 @@ func (p *Publisher) Enable(ctx context.Context, name string) (later string, err 
 	}
 	var waits []string
 	err = p.each(name, func(m *member) error {
-		wait, err := m.caughtUp(ctx, turned[m])
+		wait, err := m.caughtUp(ctx, orders[m])
 		if wait != "" {
 			waits = append(waits, wait)
 		}
@@ -42,22 +43,18 @@ func (p *Publisher) Enable(ctx context.Context, name string) (later string, err 
 	return strings.Join(waits, " "), err
 }
 
-// enable has nothing hold the next round back but the circuit. What it gives is
-// closed when a round has ended.
-func (m *member) enable() <-chan struct{} {
+// enable has nothing hold the next round back but the circuit. It gives the order's
+// number.
+func (m *member) enable() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.kept.Disabled = nil
+	m.p.deps.Store.Set(m.key, m.encode())
 	m.st.retry = time.Time{}
 	m.kicked, m.free, m.ordered = true, true, m.p.holds(m.site)
 	m.orders++
-	return m.turned
-}
-
-func (m *member) stored() []byte {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.encode()
+	m.yield()
+	return m.orders
 }
 
 // retry has credentials tried again by all that use them.
@@ -70,9 +67,9 @@ func (p *Publisher) retry(c *providers.Circuit) {
 	}
 }
 
-// caughtUp waits until a server was caught up with. It gives why that is to be
-// waited for longer, or the error.
-func (m *member) caughtUp(ctx context.Context, turned <-chan struct{}) (wait string, err error) {
+// caughtUp waits until a server was caught up with by a round that knew of an order. It
+// gives why that is to be waited for longer, or the error.
+func (m *member) caughtUp(ctx context.Context, order uint64) (wait string, err error) {
 	m.mu.Lock()
 	known, stopped := m.known, m.stopped
 	m.mu.Unlock()
@@ -87,6 +84,22 @@ func (m *member) caughtUp(ctx context.Context, turned <-chan struct{}) (wait str
 			m.title(), next.UTC().Format("15:04:05 UTC"))
 	}
 	for {
+		m.mu.Lock()
+		own := m.st.orders >= order // what earlier rounds have met says nothing of it
+		err, current, dry := m.st.err, m.st.done == m.version, m.target.DryRun
+		turned := m.turned
+		m.mu.Unlock()
+		switch {
+		case !own:
+		case err != nil && m.p.isLost(m.site):
+			return m.unseen(), nil
+		case err != nil:
+			return "", fmt.Errorf("%s is enabled, but not caught up with: %w", m.title(), err)
+		case current && dry:
+			return fmt.Sprintf("%s is enabled, and only looked at: it has dry_run set, so nothing is sent to it.", m.title()), nil
+		case current:
+			return "", nil
+		}
 		select {
 		case <-turned:
 		case <-ctx.Done():
@@ -94,18 +107,6 @@ func (m *member) caughtUp(ctx context.Context, turned <-chan struct{}) (wait str
 				return m.unseen(), nil
 			}
 			return fmt.Sprintf("%s is enabled and being caught up with; that takes longer than this command waits. \"dnsteer target show %s\" says how it goes.", m.title(), m.name), nil
-		}
-		m.mu.Lock()
-		err, current := m.st.err, m.st.done == m.version && !m.free // only a round that began after the order ends free
-		turned = m.turned
-		m.mu.Unlock()
-		switch {
-		case err != nil && m.p.isLost(m.site):
-			return m.unseen(), nil
-		case err != nil:
-			return "", fmt.Errorf("%s is enabled, but not caught up with: %w", m.title(), err)
-		case current:
-			return "", nil
 		}
 	}
 }

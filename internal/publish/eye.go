@@ -78,6 +78,8 @@ func (e *eye) forget() {
 	if e.stop != nil {
 		e.stop()
 	}
+	e.turn++ // what is on its way counts no more
+	e.busy = false
 	clear(e.sees)
 	clear(e.proof)
 	clear(e.wrong)
@@ -142,15 +144,15 @@ func (e *eye) watch(servers []netip.AddrPort, sets []set) {
 	e.mu.Unlock()
 	e.done.Go(func() {
 		defer stop()
-		e.run(ctx, servers, sets)
+		e.run(ctx, turn, servers, sets)
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.busy = e.busy && e.turn != turn
 	})
 }
 
-// run asks until everything is seen.
-func (e *eye) run(ctx context.Context, servers []netip.AddrPort, sets []set) {
+// run asks until everything is seen, or something else is looked for.
+func (e *eye) run(ctx context.Context, mine uint64, servers []netip.AddrPort, sets []set) {
 	start := time.Now()
 	late, pause := lateAfter, askPause
 	for _, s := range sets {
@@ -169,10 +171,12 @@ func (e *eye) run(ctx context.Context, servers []netip.AddrPort, sets []set) {
 			return
 		}
 		if seen {
-			e.saw(s.key, servers[turn%len(servers)])
+			if !e.saw(mine, s.key, servers[turn%len(servers)]) {
+				return
+			}
 			if sets = sets[1:]; len(sets) == 0 {
 				e.finished(time.Since(start))
-				e.others(ctx, servers, s)
+				e.others(ctx, mine, servers, s)
 				return
 			}
 		} else {

@@ -18,14 +18,15 @@ const (
 
 // failed takes in a round that has failed: when it is tried again, which is soon
 // where others were not tried that it may take, and who is told.
-func (m *member) failed(now time.Time, desired Desired, out *providers.Outcome, soon bool, err error) {
+func (m *member) failed(now time.Time, goal *aim, out *turn, soon bool, err error) {
 	class, after := providers.ClassOf(err)
 	m.mu.Lock()
 	if m.st.err == nil {
 		m.st.since = now
 	}
+	m.st.orders = goal.orders
 	m.st.err, m.st.class, m.st.refused = err, class, nil
-	if partly(out) {
+	if out.through() {
 		m.st.refused = out.Refused
 	}
 	m.st.fails++
@@ -35,10 +36,13 @@ func (m *member) failed(now time.Time, desired Desired, out *providers.Outcome, 
 	}
 	m.st.retry = now.Add(max(pause, after))
 	fails := m.st.fails
-	stays := m.stays(desired)
+	stays := m.stays(goal.desired)
 	m.mu.Unlock()
 	m.p.deps.Log.Debug("a round with a target has failed", "target", m.title(), "error", err, "again_in", pause)
 	text := fmt.Sprintf("%s could not be brought to what it should hold: %v.", m.title(), err)
+	if out.synced {
+		text = fmt.Sprintf("The records of %s are as they should be, but what it has beside them is not: %v.", m.title(), err)
+	}
 	switch {
 	case class == providers.Denied && m.circuit.Spent():
 		text += fmt.Sprintf(" Nothing more is tried, so that nobody is locked out: mend the credentials in the configuration, or say \"dnsteer target enable %s\".", m.name)
@@ -52,9 +56,18 @@ func (m *member) failed(now time.Time, desired Desired, out *providers.Outcome, 
 	case len(stays) > 0 && (final || fails >= tellMove):
 		text += " Until then clients get " + listed(stays) + "."
 		m.problem(slotFailed, sites.Critical, text, false)
+	case len(stays) == 0 && out.through() && m.told(slotFailed) == sites.Critical: // the move has come there
+		m.problem(slotFailed, sites.Warning, text, false)
 	case len(stays) == 0 && (final || fails >= tellCompare) && !m.p.isLost(m.site) && !m.isOpen(slotFailed):
 		m.problem(slotFailed, sites.Warning, text, false)
 	}
+}
+
+// told is how severe a problem was told to be; "" where none is open.
+func (m *member) told(what slot) sites.Severity {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.kept.Open[what].Severity
 }
 
 func (m *member) isOpen(what slot) bool {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/netip"
 	"slices"
 	"sync"
@@ -35,6 +34,9 @@ type device struct {
 	hang    chan struct{}
 	closed  int
 	settled int
+	unset   error // of a setting beside the records, which the device would not take
+	// silent is not nil where it does not answer for that setting.
+	silent  chan struct{}
 	written func() // is called at each write
 	shadows []providers.Shadow
 }
@@ -127,11 +129,20 @@ func (d *device) Inspect(context.Context) (providers.Inspection, error) {
 	return providers.Inspection{Product: "a device"}, nil
 }
 
-func (d *device) Settle(context.Context) error {
+func (d *device) Settle(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.settled++
-	return nil
+	if silent := d.silent; silent != nil {
+		d.mu.Unlock()
+		defer d.mu.Lock()
+		select {
+		case <-silent:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	}
+	return d.unset
 }
 
 func (d *device) Close() error {
@@ -164,40 +175,6 @@ func (d *device) count() (calls, writes int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.calls, d.writes
-}
-
-// shelf is a store in memory.
-type shelf struct {
-	mu           sync.Mutex
-	soon, stored map[string][]byte
-	fail         error
-	flushed      int
-	last         uint64 // event
-}
-
-func newShelf() *shelf { return &shelf{soon: map[string][]byte{}, stored: map[string][]byte{}} }
-
-func (s *shelf) Get() map[string][]byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.stored)
-}
-
-func (s *shelf) Set(key string, value []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.soon[key] = value
-	if s.fail == nil {
-		s.stored[key] = value
-	}
-}
-
-func (s *shelf) SetNow(_ context.Context, key string, value []byte) error {
-	s.Set(key, value)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.flushed++
-	return s.fail
 }
 
 // world is a publisher with one target on one device.

@@ -64,3 +64,18 @@ func TestWhatWasToldEndsWithItsTarget(t *testing.T) {
 		})
 	}
 }
+
+// Whoever writes https:// in place of http:// would be told that the target has left the
+// configuration, and not that its records have no failover until they are taken over.
+func TestAServerWithAnotherAddress(t *testing.T) {
+	bubble(t, false, func(w *world) {
+		w.p.Want("router", names("app", a1))
+		sleep(time.Second)
+		other := w.target
+		other.Servers = []Server{{Name: "192.0.2.1:443"}}
+		want := Gone{Target: "router", Server: "192.0.2.1:8729", Title: "router", Stays: true}
+		if gone := w.p.Left([]Target{other}); len(gone) != 1 || gone[0] != want {
+			t.Errorf("%+v, want %+v", gone, want)
+		}
+	})
+}

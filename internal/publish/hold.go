@@ -85,6 +85,7 @@ func (m *member) order() (held, known bool) {
 	if held {
 		m.ordered = true
 		m.orders++
+		m.yield()
 	}
 	return held && m.kept.Disabled == nil && !m.target.DryRun, m.known
 }

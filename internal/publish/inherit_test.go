@@ -19,13 +19,21 @@ func (silent) Inspect(ctx context.Context) (providers.Inspection, error) {
 	return providers.Inspection{}, ctx.Err()
 }
 
+// stubborn takes its time to tell of itself, whatever happens meanwhile.
+type stubborn struct{ *device }
+
+func (stubborn) Inspect(context.Context) (providers.Inspection, error) {
+	time.Sleep(10 * time.Second)
+	return providers.Inspection{}, errDown
+}
+
 // replaced has a target that a reload gave another provider while the one before is
 // still about its work, for some seconds more.
 func (w *world) replaced() {
 	w.t.Helper()
 	slow := w.target
 	slow.Kind = "slow"
-	slow.Servers = []Server{{Name: "192.0.2.1:8729", Connect: func() (providers.Provider, error) { return silent{w.d}, nil }}}
+	slow.Servers = []Server{{Name: "192.0.2.1:8729", Connect: func() (providers.Provider, error) { return stubborn{w.d}, nil }}}
 	if err := w.p.Use([]Target{slow}); err != nil {
 		w.t.Fatal(err)
 	}
@@ -148,5 +156,26 @@ func TestAnOrderOutlivesAReload(t *testing.T) {
 			sleep(time.Minute)
 			w.holds("one")
 		})
+	})
+}
+
+// A record that is taken over right after a reload that has changed the target would be
+// somebody else's again a few seconds later, without failover.
+func TestTakenOverWhileReplaced(t *testing.T) {
+	bubble(t, false, func(w *world) {
+		w.d.hand(func() { w.d.insert(providers.Entry{Record: providers.Record{Name: "www", Addr: a2}}) })
+		w.replaced()
+		w.p.Want("router", names("app", a1, "www", a1))
+		if found, err := w.p.Adopt(w.t.Context(), "router", "www", true); err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		sleep(time.Minute)
+		w.holds("www", a1)
+		if k := w.stored(); len(k.Owned) != 2 {
+			t.Errorf("stored: %+v", k)
+		}
+		w.p.Want("router", names("app", a1, "www", a2))
+		sleep(time.Minute)
+		w.holds("www", a2)
 	})
 }

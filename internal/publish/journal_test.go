@@ -46,3 +46,27 @@ func TestAJournalThatIsLostIsMadeAnewFromMarks(t *testing.T) {
 		})
 	}
 }
+
+// What two store at one moment would last in the wrong order: after a restart a target
+// that an operator has disabled would be written to.
+func TestWhatIsStoredLastIsTheNewest(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.p.Want("router", names("app", a1))
+		sleep(time.Minute)
+		w.s.mu.Lock()
+		w.s.meanwhile = func() { // a round stores what is under way
+			go func() {
+				if err := w.p.Disable(context.Background(), "router", Order{By: "jo"}); err != nil {
+					t.Error(err)
+				}
+			}()
+			time.Sleep(time.Second)
+		}
+		w.s.mu.Unlock()
+		w.p.Want("router", names("app", a2))
+		sleep(time.Minute)
+		if k := w.stored(); k.Disabled == nil || len(k.Flight) != 1 {
+			t.Errorf("stored: %+v", k)
+		}
+	})
+}

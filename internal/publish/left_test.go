@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"fmt"
 	"net/netip"
 	"testing"
 	"time"
@@ -75,4 +76,31 @@ func TestWhatCannotBeSeenIsLookedForOn(t *testing.T) {
 			w.told(sites.PublishNotVisible, sites.PublishVisible)
 		})
 	}
+}
+
+// What cannot be seen would be said to be seen once as many other names have moved as are
+// looked for.
+func TestWhatCannotBeSeenIsLookedForBesideMany(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.mu.Lock()
+		w.ask = func(name string) []netip.Addr {
+			if name == "app" {
+				return []netip.Addr{alien}
+			}
+			return w.d.answers(name)
+		}
+		w.mu.Unlock()
+		pairs := []any{"app", a1}
+		w.p.Want("router", names(pairs...))
+		sleep(time.Minute)
+		w.told(sites.PublishNotVisible)
+		for i := range 2 * askMost {
+			pairs = append(pairs, fmt.Sprintf("h%d", i), a1)
+			if i%askMost == askMost-1 {
+				w.p.Want("router", names(pairs...))
+				sleep(time.Minute)
+				w.told(sites.PublishNotVisible)
+			}
+		}
+	})
 }

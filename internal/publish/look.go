@@ -44,9 +44,9 @@ func (m *member) look(out *providers.Outcome, first bool) {
 	again := m.eye.again(desired, func(k providers.Key) bool { return touched[k] })
 	picked := picks{desired: desired, left: left, common: common}
 	chosen := func(k providers.Key) bool { return first || changed[k] || again[k] }
-	picked.choose(chosen)
+	picked.choose(askMost, chosen)
 	if unseen := m.eye.unseen(); len(picked.sets) > 0 { // these are looked for on, beside them
-		picked.choose(func(k providers.Key) bool { return unseen[k] && !chosen(k) })
+		picked.choose(askMost+len(unseen), func(k providers.Key) bool { return unseen[k] })
 	}
 	sets := picked.sets
 	for _, c := range out.Last.Conflicts {
@@ -66,7 +66,7 @@ func (m *member) look(out *providers.Outcome, first bool) {
 	}
 }
 
-// picks are the RRsets that a look chooses, askMost of them.
+// picks are the RRsets that a look chooses.
 type picks struct {
 	desired []providers.Record
 	left    map[providers.Key]bool // that are not as desired, and left so
@@ -74,18 +74,21 @@ type picks struct {
 	sets    []set
 }
 
-// choose adds those of some keys.
-func (p *picks) choose(these func(providers.Key) bool) {
+// choose adds those of some keys, until there are so many.
+func (p *picks) choose(most int, these func(providers.Key) bool) {
+	before := len(p.sets)
 	for _, r := range p.desired {
 		key := r.Key()
 		if p.left[key] || !these(key) {
 			continue
 		}
 		i := slices.IndexFunc(p.sets, func(s set) bool { return s.key == key })
-		if i < 0 {
-			if len(p.sets) == askMost {
-				continue
-			}
+		switch {
+		case i >= 0 && i < before:
+			continue // it was chosen with all its addresses
+		case i < 0 && len(p.sets) >= most:
+			continue
+		case i < 0:
 			p.sets = append(p.sets, set{key: key, ttl: max(r.TTL, p.common)})
 			i = len(p.sets) - 1
 		}

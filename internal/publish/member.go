@@ -22,7 +22,7 @@ type member struct {
 	old                   *member // the one that it takes the place of; nil once that has ended
 	wake                  chan struct{}
 	done                  chan struct{}
-	busy                  chan struct{} // holds one while the provider is in use
+	busy                  chan struct{} // holds one while the provider is in use, or old is not done
 	eye                   *eye
 	alone                 atomic.Bool // the target has no other server
 
@@ -44,6 +44,7 @@ type member struct {
 	orders    uint64
 	stopped   bool
 	cancel    context.CancelFunc // of the round under way
+	looking   context.CancelFunc // of a call that gives way; nil where there is none
 	st        standing
 	turned    chan struct{} // is closed when the next round has ended
 	repairs   map[providers.Key][]time.Time
@@ -64,8 +65,10 @@ type standing struct {
 	class providers.Class
 	since time.Time // when it began to fail
 	fails int       // rounds in a row
-	// refused are the RRsets that the target would not change, where the rest of
-	// the last round went through; late those that are to be tried last.
+	// through: the last round went through, but for refused, which are the RRsets that
+	// the target would not change, and for what it has beside its records; late are
+	// those that are to be tried last.
+	through  bool
 	refused  []providers.Refusal
 	late     []providers.Key
 	retry    time.Time // zero where nothing is to be tried by itself
@@ -73,6 +76,7 @@ type standing struct {
 	changed  time.Time
 	writes   uint64
 	done     uint64 // the version that was verified
+	orders   uint64 // those that the last round knew of which tells how it fares
 	plan     providers.Plan
 	listing  providers.Listing
 	lookedAt time.Time // of the inspection
@@ -135,7 +139,8 @@ func (m *member) want(d Desired) {
 	m.eye.desire(d.Records)
 	if !same {
 		m.version++
-		if m.st.class != providers.Denied && m.st.class != providers.Permanent || m.st.refused != nil {
+		m.yield()
+		if m.st.class != providers.Denied && m.st.class != providers.Permanent || m.st.through {
 			m.st.retry = time.Time{} // a move does not wait for the pause of an older one
 		}
 	}
@@ -149,7 +154,8 @@ func (m *member) want(d Desired) {
 func (m *member) kick() {
 	m.mu.Lock()
 	m.kicked = true
-	if m.st.class == providers.Transient || m.st.class == providers.Declined {
+	m.yield()
+	if m.st.class == providers.Transient || m.st.class == providers.Declined || m.st.through {
 		m.st.retry = time.Time{}
 	}
 	m.mu.Unlock()
@@ -163,6 +169,7 @@ func (m *member) stop() {
 	if m.cancel != nil {
 		m.cancel()
 	}
+	m.yield()
 	m.mu.Unlock()
 	m.rouse()
 }
@@ -179,6 +186,7 @@ func (m *member) run(life context.Context) {
 			return
 		}
 		m.inherit()
+		m.give()
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -279,7 +287,7 @@ func (m *member) due(now time.Time) (bool, time.Duration) {
 	if held || m.kicked || m.version != m.st.done || m.st.err != nil {
 		return true, 0
 	}
-	next := m.target.Reconcile.Next(m.st.compared)
+	next := m.reconciled()
 	for _, again := range []time.Time{m.repairAgain(m.st.plan.Held), m.lookAgain()} {
 		if !again.IsZero() && again.Before(next) {
 			next = again

@@ -68,27 +68,39 @@ func (m *member) peek(ctx context.Context) (providers.Outcome, error) {
 // Disable has nothing sent to a target from now on, and removes nothing. What is
 // under way ends first, within ctx.
 func (p *Publisher) Disable(ctx context.Context, name string, o Order) error {
+	_ = p.each(name, func(m *member) error { // that the target is unknown is said below
+		m.disable(o)
+		return nil
+	})
 	return p.each(name, func(m *member) error {
-		m.mu.Lock()
-		m.kept.Disabled = &o
-		if m.cancel != nil {
-			m.cancel()
-		}
-		data := m.encode()
-		m.mu.Unlock()
-		m.eye.forget()
-		err := p.deps.Store.SetNow(ctx, m.key, data)
-		if old := m.before(); old != nil {
-			select {
-			case <-old.done:
-			case <-ctx.Done():
-			}
-		}
+		err := p.deps.Store.Flush(ctx)
 		if m.take(ctx) {
 			m.give()
 		}
 		return err
 	})
+}
+
+// Disabled says whether an operator has a target left alone.
+func (p *Publisher) Disabled(name string) bool {
+	return slices.ContainsFunc(p.find(name), func(m *member) bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.kept.Disabled != nil
+	})
+}
+
+// disable has the order in force.
+func (m *member) disable(o Order) {
+	m.mu.Lock()
+	m.kept.Disabled = &o
+	m.p.deps.Store.Set(m.key, m.encode())
+	if m.cancel != nil {
+		m.cancel()
+	}
+	m.yield()
+	m.mu.Unlock()
+	m.eye.forget()
 }
 
 func (p *Publisher) each(name string, f func(*member) error) error {
@@ -194,13 +206,13 @@ func (m *member) onlyLooked() error {
 
 // special makes a round of another kind, with what it leads to.
 func (m *member) special(ctx context.Context, how func(*providers.Round)) error {
-	out, err := m.once(ctx, how)
-	m.remember(&out, err)
+	_, err := m.once(ctx, how)
 	m.kick()
 	return err
 }
 
-// once makes one round that differs from others.
+// once makes one round that differs from others, and keeps what it has learnt: what a
+// round after it learns is newer.
 func (m *member) once(ctx context.Context, how func(*providers.Round)) (providers.Outcome, error) {
 	if !m.take(ctx) {
 		return providers.Outcome{}, fmt.Errorf("what is under way at %s has not ended in time: try again", m.title())
@@ -211,5 +223,9 @@ func (m *member) once(ctx context.Context, how func(*providers.Round)) (provider
 	m.mu.Unlock()
 	r.Stale = nil
 	how(r)
-	return m.sync(ctx, r)
+	out, err := m.sync(ctx, r)
+	if !r.DryRun {
+		m.remember(&turn{Outcome: out, synced: err == nil})
+	}
+	return out, err
 }

@@ -77,3 +77,56 @@ func TestAnOrderDuringARound(t *testing.T) {
 		w.holds("app", netip.MustParseAddr("192.0.2.12"))
 	})
 }
+
+// Whoever mends a router and enables its target at once would be told that it could not
+// be caught up with, for what an earlier round met there.
+func TestEnableAfterARoundThatFails(t *testing.T) {
+	t.Run("which was under way", func(t *testing.T) {
+		bubble(t, true, func(w *world) {
+			w.p.Want("router", names("app", a1))
+			sleep(time.Minute)
+			hang := make(chan struct{})
+			w.d.hand(func() { w.d.hang, w.d.fail = hang, func(int) error { return errDown } })
+			w.p.Want("router", names("app", a2))
+			synctest.Wait() // it meets what it will say
+			enabled := make(chan struct{})
+			go func() {
+				defer close(enabled)
+				if later, err := w.p.Enable(w.t.Context(), "router"); err != nil || later != "" {
+					t.Error(later, err)
+				}
+			}()
+			synctest.Wait()
+			w.d.hand(func() { w.d.hang, w.d.fail = nil, nil })
+			close(hang)
+			<-enabled
+			w.holds("app", a2)
+		})
+	})
+	t.Run("before one that has something newer to push", func(t *testing.T) {
+		bubble(t, true, func(w *world) {
+			w.p.Want("router", names("app", a1))
+			sleep(time.Minute)
+			w.d.hand(func() { w.d.fail = func(int) error { return errDown } })
+			w.p.Want("router", names("app", a2, "www", a2))
+			sleep(time.Minute)
+			hang := make(chan struct{})
+			w.d.hand(func() {
+				w.d.fail = nil
+				w.d.written = func() {
+					w.d.hang, w.d.written = hang, nil
+					w.p.Want("router", names("app", a2, "www", a1))
+				}
+			})
+			go func() {
+				time.Sleep(time.Second) // the round has ended for what is newer
+				w.d.hand(func() { w.d.hang = nil })
+				close(hang)
+			}()
+			if later, err := w.p.Enable(w.t.Context(), "router"); err != nil || later != "" {
+				t.Error(later, err)
+			}
+			w.holds("app", a2)
+		})
+	})
+}

@@ -74,18 +74,19 @@ func (m *member) heard(key providers.Key, found []netip.Addr, wrong bool) {
 // again. That it can be read proves the line; nothing is written (E8). The caller
 // has the provider.
 func (m *member) glance(ctx context.Context) {
-	m.mu.Lock()
-	unsure := m.unsure && !m.stopped && m.kept.Disabled == nil
-	m.unsure = false
-	r := m.make(false)
-	m.mu.Unlock()
-	if !unsure {
-		return
+	var r *providers.Round
+	due := func() bool {
+		unsure := m.unsure && !m.stopped && m.kept.Disabled == nil && m.halted()
+		m.unsure = false
+		r = m.make(false)
+		return unsure
 	}
-	ctx, cancel := context.WithTimeout(ctx, listWithin)
-	defer cancel()
-	r.DryRun, r.Stale = true, nil
-	out, err := m.sync(ctx, r)
+	var out providers.Outcome
+	err := m.aside(ctx, listWithin, due, func(ctx context.Context) (err error) {
+		r.DryRun, r.Stale = true, nil
+		out, err = r.Sync(ctx)
+		return err
+	})
 	if err != nil {
 		m.p.deps.Log.Debug("a target that is held cannot be read", "target", m.title(), "error", err)
 		return
@@ -179,19 +180,24 @@ func (e *eye) mistrusts(k providers.Key) bool {
 	return e.wrong[k]
 }
 
-// saw notes that a server gives an RRset as it should be.
-func (e *eye) saw(k providers.Key, server netip.AddrPort) {
+// saw notes that a server gives an RRset as it should be. It is false, and nothing is
+// noted, where something else is looked for by now: it may be to be otherwise.
+func (e *eye) saw(turn uint64, k providers.Key, server netip.AddrPort) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.turn != turn {
+		return false
+	}
 	e.sees[k] = true
 	delete(e.wrong, k)
 	if !slices.Contains(e.proof[k], server.Addr()) {
 		e.proof[k] = append(e.proof[k], server.Addr())
 	}
+	return true
 }
 
 // others asks the servers once that were not seen to answer a set yet.
-func (e *eye) others(ctx context.Context, servers []netip.AddrPort, s set) {
+func (e *eye) others(ctx context.Context, turn uint64, servers []netip.AddrPort, s set) {
 	for _, server := range servers {
 		if e.proves(s.key, server.Addr()) {
 			continue
@@ -202,7 +208,7 @@ func (e *eye) others(ctx context.Context, servers []netip.AddrPort, s set) {
 		case <-time.After(askPause):
 		}
 		if seen, _ := e.ask(ctx, server, s); seen {
-			e.saw(s.key, server)
+			e.saw(turn, s.key, server)
 		}
 	}
 }

@@ -28,9 +28,8 @@ type Store interface {
 	Get() map[string][]byte
 	// Set has a value stored soon. It waits for nothing.
 	Set(key string, value []byte)
-	// SetNow stores a value and everything that was set before, and returns when
-	// that lasts.
-	SetNow(ctx context.Context, key string, value []byte) error
+	// Flush returns when everything lasts that was set before.
+	Flush(ctx context.Context) error
 }
 
 // Deps are what the publisher needs. None of the functions waits unless it has a

@@ -18,6 +18,18 @@ type aim struct {
 	desired         Desired
 }
 
+// turn is what has come of a round.
+type turn struct {
+	providers.Outcome
+	// synced: all records are as they should be; what failed, if anything has, is
+	// what the target has beside them.
+	synced bool
+}
+
+// through says that the records are as they should be, but for those that the target
+// has refused to change.
+func (t *turn) through() bool { return t.synced || t.Verified != nil && len(t.Refused) > 0 }
+
 // round makes one round.
 func (m *member) round(life context.Context) {
 	ctx, cancel := context.WithCancel(life)
@@ -39,8 +51,9 @@ func (m *member) round(life context.Context) {
 	m.mu.Unlock()
 	start := time.Now()
 	out, err := m.sync(ctx, r)
+	got := turn{Outcome: out, synced: err == nil}
 	if err == nil && !r.DryRun {
-		err = m.settle(ctx, r.Stale)
+		err = m.settle(ctx, &goal)
 	}
 	m.mu.Lock()
 	m.cancel = nil
@@ -54,7 +67,7 @@ func (m *member) round(life context.Context) {
 		result = Held
 	}
 	m.p.deps.Meter.Synced(m.name, m.server.Name, result, time.Since(start))
-	m.ended(ctx, &goal, &out, err)
+	m.ended(ctx, &goal, &got, err)
 	m.mu.Lock()
 	close(m.turned)
 	m.turned = make(chan struct{})
@@ -106,19 +119,6 @@ func (m *member) sync(ctx context.Context, r *providers.Round) (out providers.Ou
 	return out, err
 }
 
-// settle sets what a target has beside its records. It is looked at in each
-// comparison, for a hand may change it when no record moves.
-func (m *member) settle(ctx context.Context, stale func() bool) error {
-	s, ok := m.provider.(providers.Settler)
-	switch {
-	case !ok:
-		return nil
-	case stale():
-		return providers.ErrStale
-	}
-	return m.contain(func() error { return providers.Within(ctx, callWithin, s.Settle) })
-}
-
 // contain makes an error of a panic.
 func (m *member) contain(f func() error) (err error) {
 	defer func() {
@@ -131,7 +131,7 @@ func (m *member) contain(f func() error) (err error) {
 }
 
 // ended takes in how a round has ended.
-func (m *member) ended(ctx context.Context, goal *aim, out *providers.Outcome, err error) {
+func (m *member) ended(ctx context.Context, goal *aim, out *turn, err error) {
 	now := time.Now()
 	m.mu.Lock()
 	first := m.st.compared.IsZero()
@@ -148,46 +148,65 @@ func (m *member) ended(ctx context.Context, goal *aim, out *providers.Outcome, e
 		m.st.late = out.Late(m.st.late)
 	}
 	m.mu.Unlock()
-	m.remember(out, err)
-	switch {
-	case errors.Is(err, providers.ErrStale) || err != nil && aborted:
+	m.remember(out)
+	stale := errors.Is(err, providers.ErrStale)
+	if stale && !out.synced || err != nil && aborted {
 		return
-	case err != nil:
-		m.failed(now, goal.desired, out, soon, err)
-		if !partly(out) {
-			return
-		}
-		m.mu.Lock()
-		m.st.compared = now
-		m.mu.Unlock()
-	default:
-		m.mu.Lock()
-		m.st.compared, m.st.done = now, goal.version
-		if m.orders == goal.orders {
-			m.free, m.ordered = false, false
-		}
-		m.unsure, m.otherwise = false, nil
-		m.st.err, m.st.class, m.st.fails, m.st.retry, m.st.refused = nil, providers.Transient, 0, time.Time{}, nil
-		m.mu.Unlock()
-		m.p.deps.Log.Debug("a target was compared", "target", m.title(), "writes", out.Writes)
-		m.solved(slotFailed, m.title()+" holds what it should again.")
 	}
-	m.drifted(now, out)
+	m.took(now, goal, out)
+	switch {
+	case stale: // and has the records as they should be, but for what is newer
+	case err != nil:
+		m.failed(now, goal, out, soon, err)
+	default:
+		m.well(goal, out)
+	}
+	if !out.through() {
+		return
+	}
+	m.drifted(now, &out.Outcome)
 	m.conflicts(&out.Last)
 	if !m.settings().DryRun {
-		m.inspect(ctx, now)
-		m.look(out, first)
+		m.inspect(ctx, goal, now)
+		m.look(&out.Outcome, first)
 	}
 }
 
+// took notes what the round has brought the target to.
+func (m *member) took(now time.Time, goal *aim, out *turn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.st.through = out.through(); m.st.through {
+		m.st.compared = now
+	}
+	if !out.synced {
+		return
+	}
+	m.st.done = goal.version
+	m.unsure, m.otherwise = false, nil
+	if m.orders == goal.orders {
+		m.free, m.ordered = false, false
+	}
+}
+
+// well takes in a round after which nothing is left to do.
+func (m *member) well(goal *aim, out *turn) {
+	m.mu.Lock()
+	m.st.orders = goal.orders
+	m.st.err, m.st.class, m.st.fails, m.st.retry, m.st.refused = nil, providers.Transient, 0, time.Time{}, nil
+	m.mu.Unlock()
+	m.p.deps.Log.Debug("a target was compared", "target", m.title(), "writes", out.Writes)
+	m.solved(slotFailed, m.title()+" holds what it should again.")
+}
+
 // remember keeps what a round has learnt of the target.
-func (m *member) remember(out *providers.Outcome, err error) {
+func (m *member) remember(out *turn) {
 	m.save(func(k *kept) {
 		if !m.traits.Marks {
 			k.Owned = toKept(out.Owned)
 		}
-		if out.Verified != nil && (err == nil || partly(out)) && !m.target.DryRun {
-			k.verified(out)
+		if out.Verified != nil && out.through() && !m.target.DryRun {
+			k.verified(&out.Outcome)
 		}
 		if m.traits.Marks {
 			k.Owned = nil
@@ -195,32 +214,10 @@ func (m *member) remember(out *providers.Outcome, err error) {
 	})
 }
 
-// partly says that a round went through, and the target has refused some of it: the
-// rest is as it should be.
-func partly(out *providers.Outcome) bool { return out.Verified != nil && len(out.Refused) > 0 }
-
-// inspect asks a target now and then what else a person should know of it.
-func (m *member) inspect(ctx context.Context, now time.Time) {
-	m.mu.Lock()
-	fresh := !m.st.lookedAt.IsZero() && now.Sub(m.st.lookedAt) < inspectEvery
-	m.mu.Unlock()
-	if fresh {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, callWithin)
-	defer cancel()
-	var found providers.Inspection
-	err := m.contain(func() (err error) {
-		found, err = m.provider.Inspect(ctx)
-		return err
-	})
-	if err != nil {
-		m.p.deps.Log.Debug("a target does not tell of itself", "target", m.title(), "error", err)
-	}
-	m.mu.Lock()
-	m.st.lookedAt = now
-	if err == nil {
-		m.st.looked = found
-	}
-	m.mu.Unlock()
+// reconciled is when the whole set is compared next, whatever has changed. The pause
+// is that of the schedule, and no jump of the wall clock makes it another (O5). The caller
+// holds mu.
+func (m *member) reconciled() time.Time {
+	last := m.st.compared.Round(0)
+	return m.st.compared.Add(m.target.Reconcile.Next(last).Sub(last))
 }

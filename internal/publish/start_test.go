@@ -141,8 +141,8 @@ func TestAReload(t *testing.T) {
 		if old.closed != 1 {
 			t.Error("the old session is left open")
 		}
-		if gone := w.p.Left(nil); len(gone) != 1 || gone[0] != "router" {
-			t.Errorf("%q", gone)
+		if gone := w.p.Left(nil); len(gone) != 1 || gone[0].Title != "router" || gone[0].Stays {
+			t.Errorf("%+v", gone)
 		}
 		if err := w.p.Use(nil); err != nil {
 			t.Fatal(err)

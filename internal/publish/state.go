@@ -146,9 +146,9 @@ func (m *member) save(f func(k *kept)) {
 func (m *member) saveNow(ctx context.Context, f func(k *kept)) error {
 	m.mu.Lock()
 	f(&m.kept)
-	data := m.encode()
+	m.p.deps.Store.Set(m.key, m.encode()) // under mu: what is newer is stored later
 	m.mu.Unlock()
-	return m.p.deps.Store.SetNow(ctx, m.key, data)
+	return m.p.deps.Store.Flush(ctx)
 }
 
 // ready stores what is about to be written, with everything that led to it

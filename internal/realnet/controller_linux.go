@@ -61,6 +61,7 @@ func Main(m *testing.M) int {
 type Controller struct {
 	w      *World
 	config string
+	env    []func() string
 	client *api.Client
 	cmd    *exec.Cmd // nil while it does not run
 	said   *daemontest.Output
@@ -70,8 +71,9 @@ type Controller struct {
 
 // Serve starts the controller with a configuration. State, listeners and alerts are
 // given to it: it answers DNS on its own address, and its alerts go to the world's
-// receiver.
-func (w *World) Serve(config string) *Controller {
+// receiver. env is asked for variables of its environment, "NAME=value", just before
+// each start.
+func (w *World) Serve(config string, env ...func() string) *Controller {
 	w.t.Helper()
 	config += fmt.Sprintf(`
 state: {path: state}
@@ -83,7 +85,7 @@ alerts:
   remind: off
 `, coreAddr, hookPort)
 	c := &Controller{
-		w: w, config: daemontest.File(w.t, filepath.Join(w.dir, "dnsteer.yaml"), config),
+		w: w, config: daemontest.File(w.t, filepath.Join(w.dir, "dnsteer.yaml"), config), env: env,
 		client: api.NewClient(filepath.Join(w.statedir(), api.SocketName)), said: &daemontest.Output{},
 	}
 	w.t.Cleanup(func() {
@@ -128,6 +130,9 @@ func (c *Controller) Launch() {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.w.dir, c.said, c.said
 	// What the race detector finds ends the program in another way than SIGTERM does.
 	cmd.Env = append(os.Environ(), "GORACE=halt_on_error=1")
+	for _, variable := range c.env {
+		cmd.Env = append(cmd.Env, variable())
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

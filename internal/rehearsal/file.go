@@ -111,9 +111,22 @@ func Load(name string) (*Rehearsal, error) {
 	if f.Start.Set {
 		r.start = f.Start.V.UTC()
 	}
-	r.config, err = f.Config.Config(config.Options{Instance: "rehearsal"})
-	if err != nil {
-		return nil, &ConfigError{err}
+	if r.config, err = configuration(f.Config); err != nil {
+		return nil, err
 	}
 	return r, r.check()
+}
+
+// configuration reads one. Faults in a file of its own say where it is named: many
+// rehearsals, and many steps of one, may name it.
+func configuration(s config.Subtree) (*config.Config, error) {
+	cfg, err := s.Config(config.Options{Instance: "rehearsal"})
+	switch {
+	case err == nil:
+		return cfg, nil
+	case s.File() != "":
+		return nil, &ConfigError{fmt.Errorf("%s: %w", s.Pos(), err)}
+	default:
+		return nil, &ConfigError{err}
+	}
 }

@@ -45,3 +45,28 @@ steps: [{at: 1m, do: [{load: %s}]}]
 		}
 	}
 }
+
+// If this fails, whoever plays many rehearsals, or one with many reloads, has to look
+// for the one that names a configuration with faults.
+func TestConfigurationSaysWhereItIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	bad := write("bad.yaml", "sites: [{name: berlin}]\n")
+	for text, want := range map[string]string{
+		"config: bad.yaml\nsteps: [{at: 1m}]\n":              "x.yaml:1:9: " + bad + ":1:9: ",
+		"config: none.yaml\nsteps: [{at: 1m}]\n":             "x.yaml:1:9: " + filepath.Join(dir, "none.yaml") + ": cannot be read",
+		oneSite + "  - at: 1m\n    do: [{config: bad.yaml}]": "x.yaml:13:19: " + bad + ":1:9: ",
+		"config: {sites: [{name: x}]}\nsteps: [{at: 1m}]\n":  "x.yaml:1:18: config.sites[0]: ",
+	} {
+		_, err := Load(write("x.yaml", text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q\nfound    %v\nexpected %q", text, err, want)
+		}
+	}
+}

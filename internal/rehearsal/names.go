@@ -53,9 +53,9 @@ func (r *Rehearsal) check() error {
 			if err != nil || a.Config.IsZero() {
 				continue
 			}
-			cfg, err := a.Config.Config(config.Options{Instance: "rehearsal"})
+			cfg, err := configuration(a.Config)
 			if err != nil && !a.Refused.V && !r.expectsRejection(i) {
-				return &ConfigError{err}
+				return err
 			}
 			if r.reloads[a] = (reload{cfg, err}); err == nil {
 				n.use(cfg)

@@ -46,7 +46,8 @@ const most = 7 * time.Second
 func (p *packets) play(configuration string) {
 	p.changed = map[string]time.Time{}
 	p.world = realnet.New(p.t, p.places()...)
-	p.c = p.world.Serve(configuration)
+	configuration, zones := p.windows(configuration)
+	p.c = p.world.Serve(configuration, zones...)
 	for _, q := range p.questions() {
 		site, host, typ := question(q)
 		p.watches[q] = &watched{Watch: p.world.Site(site).Watch(host, typ, 50*time.Millisecond)}
@@ -201,7 +202,9 @@ func (p *packets) answered(s *step, q string, addresses []string) {
 // transient are the words of a node that a moment ends, and the event that comes with
 // them or after them.
 func transient() map[string]sites.Kind {
-	return map[string]sites.Kind{"failing": sites.NodeOffline, "recovering": sites.NodeOnline}
+	return map[string]sites.Kind{
+		"failing": sites.NodeOffline, "recovering": sites.NodeOnline, "maintenance": sites.FailoverMaintenance,
+	}
 }
 
 func (p *packets) node(name, want string) string {

@@ -23,12 +23,12 @@ const faster = 10
 
 // withPackets are the rehearsals that are played with packets too, each with how much
 // shorter its graces are. Those in which something happens within a grace keep more of
-// it. Left out are those with windows, clocks or hours, for which nothing is faster,
-// and those about single decisions, which packets add nothing to.
+// it. Left out are those with clocks or hours, for which nothing is faster, and those
+// about single decisions, which packets add nothing to.
 func withPackets() map[string]int {
 	return map[string]int{
 		"active-active": 60, "active-passive": 60, "mirrored-pools": 60, "operator": 2,
-		"resolver-silent": 10, "restart": 10, "site-cut": 10, "vrrp-pair": 10,
+		"resolver-silent": 10, "restart": 10, "site-cut": 10, "vrrp-pair": 10, "window": 10,
 	}
 }
 
@@ -56,7 +56,7 @@ func (p *packets) configuration(path string) string {
 		text = read(p.t, filepath.Join(filepath.Dir(path), m[1]))
 	} else {
 		_, text, _ = strings.Cut(text, "\nconfig:\n")
-		text, _, _ = strings.Cut(text, "\nsteps:\n")
+		text = regexp.MustCompile(`(?ms)^\S.*`).ReplaceAllString(text, "") // what follows it
 		text = strings.ReplaceAll(strings.TrimPrefix(text, "  "), "\n  ", "\n")
 	}
 	text = strings.Replace(text, `"127.0.0.1:5353"`, `"`+realnet.DNSListen+`"`, 1)

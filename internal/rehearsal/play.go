@@ -51,9 +51,7 @@ type play struct {
 
 	now       time.Duration // since the start
 	wallShift time.Duration // what jumps of the wall clock have added
-	jumped    bool
-	lastEvent time.Time
-	believed  time.Time // the last event that was stored when the controller started
+	believed  time.Time     // the last event while the clock was not suspect
 
 	engine   *engine.Engine // nil while the controller is off
 	saved    sites.Saved
@@ -104,16 +102,15 @@ func (p *play) names(cfg *config.Config) error {
 func (r *Rehearsal) startTime() time.Time { return r.start }
 
 // instant is now on both clocks. The wall clock counts as right unless the
-// rehearsal has set it.
+// rehearsal has set it back.
 func (p *play) instant() sites.Instant {
 	wall := p.r.start.Add(p.now + p.wallShift)
-	suspect := p.jumped && clock.Suspect(clock.Evidence{Wall: wall, LastEvent: p.believed}) != ""
+	suspect := clock.Suspect(clock.Evidence{Wall: wall, LastEvent: p.believed}) != ""
 	return sites.Instant{Boot: p.now, Wall: wall, Suspect: suspect}
 }
 
 // start starts the controller with what it has stored.
 func (p *play) start() {
-	p.believed = p.lastEvent
 	p.engine = engine.New(p.instant(), &p.cfg.Sites, p.saved, p.opt.Seed+p.starts)
 	p.starts++
 	p.pending = nil
@@ -183,10 +180,11 @@ func (p *play) turn(cmd *sites.Command) (reply *sites.Reply) {
 // follow carries out what a turn asks for, and says how many probes have ended
 // at once.
 func (p *play) follow(t engine.Turn) (ended int) {
+	trusted := !p.instant().Suspect
 	for _, e := range t.Events {
 		p.events = append(p.events, e)
-		if e.Time.After(p.lastEvent) {
-			p.lastEvent = e.Time
+		if trusted && e.Time.After(p.believed) {
+			p.believed = e.Time
 		}
 		p.trace("%-9s %-8s %s %s: %s", p.now, e.Severity, e.Kind, e.Subject(), e.Text)
 	}
@@ -273,7 +271,7 @@ func (p *play) act(a *action) error {
 	case a.Suspend.Set:
 		p.asleep, p.offUntil = p.engine != nil, max(p.offUntil, p.now+a.Suspend.V)
 	case a.Clock.Set:
-		p.wallShift, p.jumped = a.Clock.V.Sub(p.r.start.Add(p.now)), true
+		p.wallShift = a.Clock.V.Sub(p.r.start.Add(p.now))
 	case !a.Config.IsZero():
 		return p.reload(a)
 	default:

@@ -20,7 +20,7 @@ func (p *play) reload(a *action) error {
 	cfg := r.cfg
 	switch {
 	case cfg == nil && p.engine == nil:
-		return &ConfigError{r.fault}
+		return r.fault
 	case cfg == nil:
 		p.tell(sites.ConfigRejected, "The configuration was rejected, the old one goes on: "+r.fault.Error())
 		return nil

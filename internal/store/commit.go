@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -31,6 +32,9 @@ type Batch struct {
 	// Values of other parts of the controller, by kind and key; nil removes one.
 	// What is missing stays as it is.
 	Values map[Kind]map[string][]byte
+	// AllValues says that there are no others: what is missing is removed, of which a
+	// copy that stands in for a damaged file may have more.
+	AllValues bool
 	// Wall is the wall clock, and is given only while it is believed: a later
 	// start compares its own clock with it (O6).
 	Wall time.Time
@@ -228,6 +232,11 @@ func (s *Store) apply(tx *bolt.Tx, b Batch) error {
 			return fmt.Errorf("serial of zone %q: %w", zone, err)
 		}
 	}
+	if b.AllValues {
+		if err := dropValues(tx, b.Values); err != nil {
+			return err
+		}
+	}
 	if err := putValues(tx, b.Values); err != nil {
 		return err
 	}
@@ -262,6 +271,25 @@ func putValues(tx *bolt.Tx, values map[Kind]map[string][]byte) error {
 		}
 	}
 	return nil
+}
+
+// dropValues removes all values but some.
+func dropValues(tx *bolt.Tx, but map[Kind]map[string][]byte) error {
+	bucket := tx.Bucket([]byte(valuesBucket))
+	if bucket == nil {
+		return nil
+	}
+	var gone [][]byte
+	err := bucket.ForEach(func(at, _ []byte) error {
+		if kind, key := splitKey(at); but[kind][key] == nil {
+			gone = append(gone, slices.Clone(at))
+		}
+		return nil
+	})
+	for _, at := range gone {
+		err = errors.Join(err, bucket.Delete(at))
+	}
+	return err
 }
 
 func addValuesBucket(tx *bolt.Tx) error {

@@ -65,3 +65,22 @@ func TestWriterMergesValues(t *testing.T) {
 		t.Error("what was given to the writer was changed")
 	}
 }
+
+// What was removed since the copy was made that stands in for a damaged file would be there
+// again after the next start: an alert would be sent once more.
+func TestValuesThatAreAllThereAre(t *testing.T) {
+	s, _ := open(t, t.TempDir(), Options{})
+	commit(t, s, Batch{Values: map[Kind]map[string][]byte{"alerts": {"1": []byte("a"), "2": []byte("b")}, "keys": {"1": []byte("k")}, "targets": {"1": []byte("c")}}})
+	all := Batch{AllValues: true, Values: map[Kind]map[string][]byte{"alerts": {"2": []byte("b")}, "targets": {"1": []byte("c")}}}
+	commit(t, s, merge(all, Batch{Values: map[Kind]map[string][]byte{"alerts": {"3": []byte("d"), "4": nil}}}))
+	commit(t, s, merge(Batch{Global: []byte("g")}, Batch{})) // says nothing of values
+	s, _ = reopen(t, s)
+	state, err := s.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[Kind]map[string][]byte{"alerts": {"2": []byte("b"), "3": []byte("d")}, "targets": {"1": []byte("c")}}
+	if diff := cmp.Diff(want, state.Values); diff != "" {
+		t.Error(diff)
+	}
+}

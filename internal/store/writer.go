@@ -164,6 +164,7 @@ func merge(first, second Batch) Batch {
 		}
 		maps.Copy(first.Values[kind], byKey)
 	}
+	first.AllValues = first.AllValues || second.AllValues
 	if second.Global != nil {
 		first.Global = second.Global
 	}

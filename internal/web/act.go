@@ -22,6 +22,9 @@ var forPages = strings.NewReplacer(
 // maxReason bounds what is kept with events, in bytes.
 const maxReason = 1000
 
+// tooLong says that a reason is.
+const tooLong = "The reason is longer than 1000 bytes."
+
 // order is a command on its way: asked for, confirmed, refused or done.
 type order struct {
 	sites.Command
@@ -123,7 +126,7 @@ func (h *Handler) order(v *visit, in url.Values) (*order, error) {
 		o.ForText = o.Other
 	}
 	if len(o.Reason) > maxReason {
-		o.Fault = fmt.Sprintf("The reason is longer than %d bytes.", maxReason)
+		o.Fault = tooLong
 		o.Reason = strings.ToValidUTF8(o.Reason[:maxReason], "")
 	}
 	if o.ForText != "" {

@@ -23,6 +23,8 @@ type card struct {
 	Mode string
 	// Trouble orders the cards.
 	Trouble int
+	// Others are the nodes for which there is no place, by their state.
+	Others []nodeGroup
 	// Seen is what the site's resolver gives; nil where that is not known.
 	Seen   *resolved
 	CanAct bool
@@ -61,6 +63,13 @@ type nodeRow struct {
 	CanAct   bool
 	Base     string
 	Now      time.Time
+}
+
+// nodeGroup are nodes of a site in one state, by their names.
+type nodeGroup struct {
+	Sign       sign
+	Site, Base string
+	Names      []string
 }
 
 // sparkLine is the last hour in 60 points, as the paths of a drawing 16 high: the
@@ -108,6 +117,31 @@ func (h *Handler) cards(v *visit, st *api.Status) (list []card, rest []restRow) 
 		rest = append(rest, list[whole+i].line())
 	}
 	return list[:whole], rest
+}
+
+// shorten leaves of the nodes of a large site those in trouble, as far as there is a place
+// for them, and the names of the others.
+func (c *card) shorten() {
+	if len(c.Nodes) <= maxRows {
+		return
+	}
+	var whole []nodeRow
+	at := make(map[sign]int)
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		if special := n.Sign.Tone != Calm || n.Drill != nil || n.Quarantine; special && len(whole) < maxRows {
+			whole = append(whole, *n)
+			continue
+		}
+		place, there := at[n.Sign]
+		if !there {
+			place = len(c.Others)
+			at[n.Sign] = place
+			c.Others = append(c.Others, nodeGroup{Sign: n.Sign, Site: c.Name, Base: c.Base})
+		}
+		c.Others[place].Names = append(c.Others[place].Names, n.Name)
+	}
+	c.Nodes = whole
 }
 
 // line makes a card a line.

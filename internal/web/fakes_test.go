@@ -27,6 +27,7 @@ type fake struct {
 	status   api.Status
 	commands []sites.Command
 	words    []api.TargetRequest
+	nobody   bool // can log in
 }
 
 func now() time.Time { return time.Date(2026, 3, 1, 0, 0, 10, 0, time.UTC) }
@@ -75,6 +76,7 @@ func (f *fake) Enter(http.ResponseWriter, *http.Request, string, string) (auth.C
 	return auth.Caller{Name: "alice"}, nil
 }
 func (f *fake) Leave(http.ResponseWriter, *http.Request, bool) {}
+func (f *fake) HasUsers() bool                                 { return !f.nobody }
 
 func (f *fake) Written(context.Context) ([]config.Shown, error) {
 	return []config.Shown{{Path: canary, Text: canary}}, nil

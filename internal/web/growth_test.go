@@ -1,11 +1,16 @@
 package web
 
 import (
+	"context"
 	"fmt"
+	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/auth"
+	"github.com/dnsteer/dnsteer/sites"
 )
 
 // If this fails, the overview of many sites takes far more than twice as long as that of
@@ -50,5 +55,124 @@ func TestBesides(t *testing.T) {
 	}
 	if b.resolved["berlin"] != nil || b.resolved["hamburg"] == nil {
 		t.Error("what a resolver gives is another's")
+	}
+}
+
+// crowded is a controller with one site of so many nodes.
+type crowded struct{ *fake }
+
+func (c crowded) Explain(context.Context, string) (x api.Explanation, err error) {
+	for range c.status.Sites[0].Nodes {
+		x.Sentences = append(x.Sentences, sentenceOf("berlin/node"))
+	}
+	return x, nil
+}
+
+// If this fails, the page of a site with 1,000 nodes, which comes anew every two seconds
+// while somebody looks at it, weighs a megabyte and takes the processor from what decides;
+// or a node is nowhere on it, or one in trouble is no more than a name.
+func TestPageOfALargeSiteIsLight(t *testing.T) {
+	for _, failing := range []int{0, 5, 1000} {
+		f := &fake{}
+		s := sites.SiteView{Name: "berlin", Condition: sites.SiteIsUp, Pools: []sites.PoolView{{Name: sites.DefaultPool, Serves: "own"}}}
+		for i := range 1000 {
+			n := sites.NodeView{Name: fmt.Sprintf("node-%d.", i), Word: sites.WordUp, Explain: sentenceOf("berlin/node"), Since: now().Add(-time.Hour)}
+			if i%(1000/max(failing, 1)) == 0 && failing > 0 {
+				n.Word = sites.WordFailing
+			}
+			s.Nodes = append(s.Nodes, n)
+		}
+		f.status.Sites = []sites.SiteView{s}
+		h := pagesOf(t, f)
+		h.Reader = crowded{f}
+		body := ask(h, auth.Operator, http.MethodGet, "/sites/berlin", "").Body.String()
+		if total := weightOfAssets(t) + len(body); total > 150_000 {
+			t.Errorf("%d failing: it weighs %d bytes without a cache, at most 150,000", failing, total)
+		}
+		for i := range 1000 {
+			if !strings.Contains(body, fmt.Sprintf(`/sites/berlin/node-%d."`, i)) {
+				t.Fatalf("%d failing: node %d is nowhere", failing, i)
+			}
+		}
+		if n := strings.Count(body, `id="node-berlin-`); n != min(failing, maxRows) {
+			t.Errorf("%d failing: %d are shown whole", failing, n)
+		}
+	}
+}
+
+// If this fails, the page of services of a large configuration is too heavy to be read, or
+// what it leaves out is left out without a word.
+func TestPageOfManyServicesIsLight(t *testing.T) {
+	for _, tt := range []struct {
+		services, hosts, sites int
+		want                   []string
+	}{
+		{1, 10_000, 10, []string{"and 9950 more<"}},
+		{1, 1, 1000, []string{"and 600 more sites"}},
+		{1000, 2, 10, []string{"and 960 more services"}},
+		{1000, 1, 0, []string{"and 600 more services"}},
+		{2, 2, 2, nil},
+	} {
+		f := &fake{}
+		for i := range tt.services {
+			v := api.ServiceView{Pool: sites.DefaultPool}
+			for j := range tt.hosts {
+				v.Hosts = append(v.Hosts, fmt.Sprintf("name-%d.service-%d.example.lan", j, i))
+			}
+			for j := range tt.sites {
+				v.Sites = append(v.Sites, api.ServiceAnswerView{Site: fmt.Sprintf("site-%d", j), Addresses: []string{"10.1.0.11", "10.1.0.12"}, TTL: 10, Serves: "own"})
+			}
+			f.status.Services = append(f.status.Services, v)
+		}
+		body := ask(pagesOf(t, f), auth.Viewer, http.MethodGet, "/services", "").Body.String()
+		if total := weightOfAssets(t) + len(body); total > 150_000 {
+			t.Errorf("%+v: it weighs %d bytes without a cache", tt, total)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(body, want) {
+				t.Errorf("%+v: it lacks %q", tt, want)
+			}
+		}
+		if tt.want == nil && strings.Contains(body, "more") {
+			t.Errorf("%+v: something is left out", tt)
+		}
+	}
+}
+
+// pushed is a controller with one target.
+type pushed struct {
+	*fake
+	target api.TargetView
+}
+
+func (p pushed) Targets(context.Context) ([]api.TargetView, error) {
+	return []api.TargetView{p.target}, nil
+}
+
+// If this fails, the page of a target with many records is too heavy to be read, or what
+// somebody should look at is behind what is well.
+func TestPageOfManyRecordsIsLight(t *testing.T) {
+	for _, wrong := range []int{0, 1, 300} {
+		p := pushed{fake: &fake{}, target: api.TargetView{Name: "router", Server: "10.1.0.1:8729", Kind: "routeros", Site: "berlin", State: api.TargetCurrent}}
+		for i := range 1000 {
+			r := api.TargetRecord{Name: fmt.Sprintf("name-%d.example.lan", i), Type: "A", Desired: []string{"10.1.0.11"}, Actual: []string{"10.1.0.11"}}
+			if i >= 1000-wrong {
+				r.Actual = []string{"10.9.9.9"}
+			}
+			p.target.Records = append(p.target.Records, r)
+		}
+		h := pagesOf(t, p.fake)
+		h.Publisher = p
+		body := ask(h, auth.Admin, http.MethodGet, "/targets", "").Body.String()
+		if total := weightOfAssets(t) + len(body); total > 150_000 {
+			t.Errorf("%d wrong: it weighs %d bytes without a cache", wrong, total)
+		}
+		left := "and 900 more records of dnsteer's"
+		if wrong == 300 {
+			left += ", 200 of them not as they should be"
+		}
+		if !strings.Contains(strings.ReplaceAll(body, "&#39;", "'"), left+"<") || strings.Count(body, `<tr class="differs">`) != min(wrong, maxRecords) {
+			t.Errorf("%d wrong: %d are shown, and it lacks %q", wrong, strings.Count(body, `<tr class="differs">`), left)
+		}
 	}
 }

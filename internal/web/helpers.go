@@ -25,7 +25,7 @@ func helpers(assets map[string]string) template.FuncMap {
 	}
 	return template.FuncMap{
 		"ago": ago, "clock": clock, "stamp": stamp, "took": took, "asset": asset,
-		"addresses": addresses, "sentence": sentence, "lower": strings.ToLower, "join": strings.Join, "prose": prose, "serves": serves, "detailed": func(d probes.Detail) []said { return detailed(&d) },
+		"addresses": addresses, "listed": listed, "sentence": sentence, "lower": strings.ToLower, "join": strings.Join, "prose": prose, "serves": serves, "detailed": func(d probes.Detail) []said { return detailed(&d) },
 		"sign": func(shape, word string, tone Tone) sign { return sign{shape, word, tone} },
 	}
 }
@@ -109,28 +109,48 @@ type piece struct {
 	At   time.Time
 }
 
-var timeInText = regexp.MustCompile(`(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC`)
+// timeInText is a time with its zone, as the sentences of the rules have it: CET, UTC, -03.
+var timeInText = regexp.MustCompile(`(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d (?:[A-Z]{3,5}\b|[+-]\d\d(?:\d\d)?\b)`)
 
 // prose cuts a text that was written for a terminal into its times, which are then
 // shown in the reader's zone, and the rest. A time without a date is the one that is
-// nearest to near.
-func prose(text string, near time.Time) (list []piece) {
+// nearest to near. The sentences of the rules have the zone of the controller's machine.
+func prose(text string, near time.Time) []piece { return proseOf(text, near, time.Local) }
+
+func proseOf(text string, near time.Time, zone *time.Location) (list []piece) {
 	text = sentence(text)
 	last := 0
 	for _, at := range timeInText.FindAllStringIndex(text, -1) {
 		word := text[at[0]:at[1]]
-		t, err := time.Parse("2006-01-02 15:04:05 UTC", word)
-		if err != nil {
-			clock, failed := time.Parse("15:04:05 UTC", word)
-			if failed != nil {
-				continue
-			}
-			t = nearest(clock, near.UTC())
+		t, ok := timeOf(word, near, zone)
+		if !ok {
+			continue
 		}
 		list = append(list, piece{Text: text[last:at[0]]}, piece{word, t})
 		last = at[1]
 	}
 	return append(list, piece{Text: text[last:]})
+}
+
+// timeOf reads a time as sentences have it; false for one of a zone that is neither UTC
+// nor known at zone.
+func timeOf(word string, near time.Time, zone *time.Location) (time.Time, bool) {
+	form, exact := "15:04:05 MST", false
+	if name := word[strings.LastIndexByte(word, ' ')+1:]; name[0] == '+' || name[0] == '-' { // it has none
+		form, exact = "15:04:05 "+"-0700"[:len(name)], true
+	}
+	dated := strings.Count(word, " ") > 1
+	if dated {
+		form = "2006-01-02 " + form
+	}
+	t, err := time.ParseInLocation(form, word, zone)
+	if err != nil || !exact && t.Location() != time.UTC && t.Location() != zone {
+		return time.Time{}, false
+	}
+	if dated {
+		return t.UTC(), true
+	}
+	return nearest(t.UTC(), near.UTC()), true
 }
 
 // nearest gives the moment with a time of day that is at most half a day from

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -65,23 +67,24 @@ func eventQuery(v *visit) (api.EventQuery, error) {
 		q.Kinds = []sites.Kind{kind}
 	}
 	if before := query(v.r, "before"); before != "" {
-		if _, err := fmt.Sscanf(before, "%d", &q.Before); err != nil {
+		var err error
+		if q.Before, err = strconv.ParseUint(before, 10, 64); err != nil {
 			return q, &api.NotFoundError{Text: fmt.Sprintf("before: %q is no number.", before)}
 		}
 	}
 	return q, nil
 }
 
-// maxExport bounds an export; the newest events are in it.
-const maxExport = 5000
+// exportPiece is how many events an export reads at a time.
+const exportPiece = 1000
 
-// exported gives the chosen events as CSV (RFC 4180).
+// exported gives all chosen events as CSV (RFC 4180), the newest first.
 func (h *Handler) exported(v *visit) error {
 	q, err := eventQuery(v)
 	if err != nil {
 		return err
 	}
-	q.Limit = maxExport
+	q.Limit = exportPiece
 	list, err := h.Reader.Events(v.r.Context(), q)
 	if err != nil {
 		return err
@@ -90,15 +93,30 @@ func (h *Handler) exported(v *visit) error {
 	v.w.Header().Set("Content-Disposition", `attachment; filename="dnsteer-events.csv"`)
 	out := csv.NewWriter(v.w)
 	_ = out.Write([]string{"id", "time", "severity", "kind", "site", "node", "pool", "text", "resolves", "by", "reason"}) // Error tells
-	for i := range list {
-		e := &list[i]
-		_ = out.Write([]string{
-			strconv.FormatUint(e.ID, 10), e.Time.UTC().Format(time.RFC3339), string(e.Severity), string(e.Kind), e.Site, e.Node, e.Pool,
-			plain(e.Text), strconv.FormatUint(e.Resolves, 10), plain(e.By), plain(e.Reason),
-		}) // Error tells
+	for {
+		for i := range list {
+			_ = out.Write(cells(&list[i])) // Error tells
+		}
+		out.Flush()
+		if err = out.Error(); err == nil && len(list) == exportPiece {
+			q.Before = list[len(list)-1].ID
+			list, err = h.Reader.Events(v.r.Context(), q)
+		} else if err == nil {
+			return nil
+		}
+		if err != nil {
+			h.Log.Debug("an export was cut off", "error", err)
+			panic(http.ErrAbortHandler) // what was sent must not be taken for whole
+		}
 	}
-	out.Flush()
-	return out.Error()
+}
+
+// cells are the row of an event.
+func cells(e *sites.Event) []string {
+	return []string{
+		strconv.FormatUint(e.ID, 10), e.Time.UTC().Format(time.RFC3339), string(e.Severity), string(e.Kind), e.Site, e.Node, e.Pool,
+		plain(e.Text), strconv.FormatUint(e.Resolves, 10), plain(e.By), plain(e.Reason),
+	}
 }
 
 // plain keeps a spreadsheet from taking a text for a formula.
@@ -109,6 +127,39 @@ func plain(s string) string {
 	return s
 }
 
+// What the page of services shows: answers in all, and names of one service.
+const (
+	maxAnswers = 400
+	maxHosts   = 50
+)
+
+// serviceCard is a service as it is shown, and how many of its names and sites are not.
+type serviceCard struct {
+	api.ServiceView
+	MoreHosts, MoreSites int
+}
+
+// serviceCards gives the services for which there is a place, and how many there are
+// beside them.
+func serviceCards(list []api.ServiceView) (cards []serviceCard, more int) {
+	room := maxAnswers
+	for i := range list {
+		c := serviceCard{ServiceView: list[i]}
+		if i > 0 && room < max(len(c.Sites), 1) {
+			return cards, len(list) - i
+		}
+		if n := len(c.Hosts) - maxHosts; n > 0 {
+			c.Hosts, c.MoreHosts = c.Hosts[:maxHosts], n
+		}
+		if n := len(c.Sites) - room; n > 0 {
+			c.Sites, c.MoreSites = c.Sites[:room], n
+		}
+		room -= max(len(c.Sites), 1)
+		cards = append(cards, c)
+	}
+	return cards, 0
+}
+
 // services is the page of services, with the question what a client gets.
 func (h *Handler) services(v *visit) error {
 	st, err := h.Reader.Status(v.r.Context())
@@ -116,12 +167,14 @@ func (h *Handler) services(v *visit) error {
 		return err
 	}
 	page := struct {
-		Services     []api.ServiceView
+		Services     []serviceCard
+		More         int // services that are not shown
 		Example      string
 		Client, Name string
 		Sites        []string
 		asked
-	}{Services: st.Services, Client: query(v.r, "client"), Name: query(v.r, "name")}
+	}{Client: query(v.r, "client"), Name: query(v.r, "name")}
+	page.Services, page.More = serviceCards(st.Services)
 	for i := range st.Sites {
 		page.Sites = append(page.Sites, st.Sites[i].Name)
 	}
@@ -186,7 +239,10 @@ func (h *Handler) configuration(v *visit) error { return h.showConfiguration(v, 
 // reload has the files read again, and shows what came of it.
 func (h *Handler) reload(v *visit) error {
 	report, err := h.Operator.Reload(v.r.Context())
-	if err != nil {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err // what came of it is not known
+	case err != nil:
 		v.status = http.StatusUnprocessableEntity
 		return h.showConfiguration(v, "", err.Error())
 	}

@@ -2,7 +2,9 @@ package web
 
 import (
 	"errors"
+	"maps"
 	"net/http"
+	"strings"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 )
@@ -13,6 +15,35 @@ func (h *Handler) loginPage(v *visit) error { return h.showLogin(v, "", query(v.
 func (h *Handler) showLogin(v *visit, user, to, fault string) error {
 	v.title = "Log in"
 	return h.show(v, "login", struct{ User, To, Fault string }{user, local(to), fault})
+}
+
+// maxTo bounds the URL that is gone back to after a login: it stands in a URL itself.
+const maxTo = 4000
+
+// page gives the URL of the page that a request is about, to go back to it after a
+// login: what a form sends has none of its own, so it is the page that the form stands
+// on, as it was filled in.
+func page(r *http.Request) string {
+	switch path := r.URL.Path; {
+	case r.Method == http.MethodGet, r.Method == http.MethodHead:
+		return r.URL.RequestURI()
+	case path == "/act", path == "/targets/act":
+		if r.ParseForm() != nil {
+			return "/"
+		}
+		form := maps.Clone(r.PostForm)
+		form.Del("force") // whoever comes back is asked anew
+		if to := path + "?" + form.Encode(); len(to) <= maxTo {
+			return to
+		}
+		return "/"
+	case strings.HasPrefix(path, "/probe/"):
+		return "/sites/" + strings.TrimPrefix(r.URL.EscapedPath(), "/probe/")
+	case strings.HasPrefix(path, "/alerts/"):
+		return "/alerts"
+	default:
+		return r.URL.EscapedPath()
+	}
 }
 
 // login lets somebody in and goes to the page that they came for.

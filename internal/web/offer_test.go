@@ -79,6 +79,10 @@ func TestTargetsAreOperated(t *testing.T) {
 	if diff := cmp.Diff(want, f.words[len(f.words)-1]); w.Code != http.StatusOK || diff != "" {
 		t.Errorf("%d: %s", w.Code, diff)
 	}
+	given := len(f.words)
+	if w := ask(h, auth.Admin, "POST", "/targets/act", "verb=disable&target=router&reason="+strings.Repeat("x", maxReason+1)); w.Code != http.StatusUnprocessableEntity || len(f.words) != given || !strings.Contains(w.Body.String(), "longer than") {
+		t.Errorf("a reason that would be cut: %d, %d words", w.Code, len(f.words)-given)
+	}
 	if w := ask(h, auth.Admin, "POST", "/targets/act", "verb=enable&target=stubborn"); w.Code != http.StatusConflict {
 		t.Errorf("refused: %d", w.Code)
 	}

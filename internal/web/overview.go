@@ -74,6 +74,7 @@ func (h *Handler) site(v *visit) error {
 	}
 	c := h.card(v, besides(&st), s)
 	c.Alone = true
+	c.shorten()
 	h.sparks(v, &c)
 	list, err := h.Reader.Events(v.r.Context(), api.EventQuery{Site: s.Name, Limit: 30})
 	if err != nil {
@@ -84,10 +85,15 @@ func (h *Handler) site(v *visit) error {
 		return err
 	}
 	v.title, v.menu = s.Name, "overview"
+	why := x.Sentences
+	if c.Others != nil {
+		why = why[:min(len(why), maxProblems)]
+	}
 	return h.show(v, "site", struct {
 		Card    card
 		Actions []action
 		Why     []string
+		Left    int // sentences that are not shown
 		Events  []incident
-	}{c, siteActions(v, &st, s), x.Sentences, incidents(list, v)})
+	}{c, siteActions(v, &st, s), why, len(x.Sentences) - len(why), incidents(list, v)})
 }

@@ -14,11 +14,15 @@ import (
 // as long as the process runs.
 type prepared struct {
 	pages map[string]*template.Template
+	paths map[string]string // of URLs, by name
 	small map[string][]byte // compressed, by name
 }
 
 var prepare = sync.OnceValues(func() (p prepared, err error) {
-	if p.pages, err = parse(); err != nil {
+	if p.paths, err = assetPaths(); err != nil {
+		return p, err
+	}
+	if p.pages, err = parse(p.paths); err != nil {
 		return p, err
 	}
 	if p.small, err = compress(); err != nil {
@@ -28,11 +32,7 @@ var prepare = sync.OnceValues(func() (p prepared, err error) {
 })
 
 // parse reads the templates of the pages.
-func parse() (map[string]*template.Template, error) {
-	paths, err := assetPaths()
-	if err != nil {
-		return nil, err
-	}
+func parse(paths map[string]string) (map[string]*template.Template, error) {
 	funcs := helpers(paths)
 	names, err := fs.Glob(files, "templates/*.html")
 	if err != nil {

@@ -20,6 +20,9 @@ type targetCard struct {
 	api.TargetView
 	Sign sign
 	Rows []targetRow
+	// MoreRows are ours for which there is no place, of which Wrong are not as they
+	// should be.
+	MoreRows, Wrong int
 	// Foreign records of other names than ours, and how many more there are.
 	Foreign []api.TargetForeign
 	More    int
@@ -36,6 +39,39 @@ type targetRow struct {
 	Foreign []api.TargetForeign
 	// Seen: "" while it is not known.
 	Seen string
+}
+
+// wrong says whether somebody should look at it.
+func (r *targetRow) wrong() bool {
+	return r.Differs || r.Error != "" || len(r.Foreign) > 0 || r.Visible != nil && !*r.Visible
+}
+
+// maxRecords bounds the records of one server that are shown. Where there are more, those
+// come first that somebody should look at.
+const maxRecords = 100
+
+// shorten leaves so many.
+func (c *targetCard) shorten() {
+	if len(c.Rows) <= maxRecords {
+		return
+	}
+	slices.SortStableFunc(c.Rows, func(a, b targetRow) int {
+		switch x, y := a.wrong(), b.wrong(); {
+		case x == y:
+			return 0
+		case x:
+			return -1
+		default:
+			return 1
+		}
+	})
+	for i := range c.Rows[maxRecords:] {
+		c.MoreRows++
+		if c.Rows[maxRecords+i].wrong() {
+			c.Wrong++
+		}
+	}
+	c.Rows = c.Rows[:maxRecords]
 }
 
 // targetAction is what can be done about a target.
@@ -85,13 +121,15 @@ func targetOf(t *api.TargetView, v *visit) targetCard {
 		}
 	}
 	c.More = t.Strangers - len(t.Foreign)
+	adoptable := len(t.NoFailover) > 0 || slices.ContainsFunc(c.Rows, func(r targetRow) bool { return len(r.Foreign) > 0 })
+	c.shorten()
 	if v.caller.Role < auth.Admin {
 		return c
 	}
 	if t.State == api.TargetDisabled {
 		c.Actions = append(c.Actions, targetAction{api.TargetEnable, "Enable"})
 	} else {
-		if len(t.NoFailover) > 0 || slices.ContainsFunc(c.Rows, func(r targetRow) bool { return len(r.Foreign) > 0 }) {
+		if adoptable {
 			c.Actions = append(c.Actions, targetAction{api.TargetAdopt, "Take over records"})
 		}
 		c.Actions = append(c.Actions, targetAction{api.TargetDisable, "Leave it alone"})
@@ -131,7 +169,8 @@ type targetOrder struct {
 	Not     []string
 	Text    string // what would be done
 	Changes []api.TargetChange
-	Refusal string
+	// Refusal is why it was refused, Fault what is wrong with what was typed.
+	Refusal, Fault string
 }
 
 // describeTarget says what a verb is called, and what it does and does not do.
@@ -185,6 +224,7 @@ func (h *Handler) targetOrder(v *visit) (*targetOrder, error) {
 		Verb: api.TargetVerb(in.Get("verb")), Target: in.Get("target"), Reason: strings.TrimSpace(in.Get("reason")), By: v.who(),
 	}}
 	if len(o.Reason) > maxReason {
+		o.Fault = tooLong
 		o.Reason = strings.ToValidUTF8(o.Reason[:maxReason], "")
 	}
 	if h.Publisher == nil || !slices.Contains(api.TargetVerbs(), o.Verb) {
@@ -199,6 +239,10 @@ func (h *Handler) actTarget(v *visit) error {
 	o, err := h.targetOrder(v)
 	if err != nil {
 		return err
+	}
+	if o.Fault != "" {
+		v.status = http.StatusUnprocessableEntity
+		return h.showTargetOrder(v, o)
 	}
 	o.Confirmed = true
 	// What was begun is carried out, whether the browser waits or not.

@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -33,6 +32,8 @@ var files embed.FS
 type Entrance interface {
 	Enter(w http.ResponseWriter, r *http.Request, user, password string) (auth.Caller, error)
 	Leave(w http.ResponseWriter, r *http.Request, everywhere bool)
+	// HasUsers says whether there is anybody to be let in.
+	HasUsers() bool
 }
 
 // Configuration gives what is in place as it was read, without its secrets.
@@ -74,6 +75,8 @@ type route struct {
 	pattern string
 	role    auth.Role
 	serve   func(*visit) error
+	// slow: it asks others, which may take as long as they do.
+	slow bool
 }
 
 // New makes the pages. Errors are faults of the templates.
@@ -88,7 +91,7 @@ func New(d Deps) (*Handler, error) {
 		return nil, err
 	}
 	h.assets = http.StripPrefix("/assets/", http.FileServerFS(assets))
-	h.mux.HandleFunc("GET /assets/", h.asset)
+	h.mux.HandleFunc("GET /assets/{name}", h.asset)
 	for _, r := range h.routes() {
 		h.mux.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { h.visit(w, req, r) })
 	}
@@ -97,29 +100,29 @@ func New(d Deps) (*Handler, error) {
 
 func (h *Handler) routes() []route {
 	list := []route{
-		{"GET /{$}", auth.Viewer, h.overview},
-		{"GET /sites/{site}", auth.Viewer, h.site},
-		{"GET /sites/{site}/{node}", auth.Viewer, h.node},
-		{"GET /services", auth.Viewer, h.services},
-		{"GET /targets", auth.Viewer, h.targets},
-		{"GET /targets/act", auth.Admin, h.askTarget},
-		{"POST /targets/act", auth.Admin, h.actTarget},
-		{"GET /targets/certificates", auth.Operator, h.certificates},
-		{"GET /alerts", auth.Viewer, h.alerts},
-		{"POST /alerts/test/{channel}", auth.Operator, h.testAlerts},
-		{"GET /events", auth.Viewer, h.events},
-		{"GET /events.csv", auth.Viewer, h.exported},
-		{"GET /configuration", auth.Viewer, h.configuration},
-		{"POST /configuration", auth.Admin, h.reload},
-		{"GET /act", auth.Operator, h.ask},
-		{"POST /act", auth.Operator, h.act},
-		{"POST /probe/{site}/{node}", auth.Operator, h.probe},
-		{"GET /login", auth.Nobody, h.loginPage},
-		{"POST /login", auth.Nobody, h.login},
-		{"POST /logout", auth.Nobody, h.logout},
+		{pattern: "GET /{$}", role: auth.Viewer, serve: h.overview},
+		{pattern: "GET /sites/{site}", role: auth.Viewer, serve: h.site},
+		{pattern: "GET /sites/{site}/{node}", role: auth.Viewer, serve: h.node},
+		{pattern: "GET /services", role: auth.Viewer, serve: h.services},
+		{pattern: "GET /targets", role: auth.Viewer, serve: h.targets},
+		{pattern: "GET /targets/act", role: auth.Admin, serve: h.askTarget, slow: true},
+		{pattern: "POST /targets/act", role: auth.Admin, serve: h.actTarget, slow: true},
+		{pattern: "GET /targets/certificates", role: auth.Operator, serve: h.certificates, slow: true},
+		{pattern: "GET /alerts", role: auth.Viewer, serve: h.alerts},
+		{pattern: "POST /alerts/test/{channel}", role: auth.Operator, serve: h.testAlerts, slow: true},
+		{pattern: "GET /events", role: auth.Viewer, serve: h.events},
+		{pattern: "GET /events.csv", role: auth.Viewer, serve: h.exported},
+		{pattern: "GET /configuration", role: auth.Viewer, serve: h.configuration},
+		{pattern: "POST /configuration", role: auth.Admin, serve: h.reload, slow: true},
+		{pattern: "GET /act", role: auth.Operator, serve: h.ask},
+		{pattern: "POST /act", role: auth.Operator, serve: h.act},
+		{pattern: "POST /probe/{site}/{node}", role: auth.Operator, serve: h.probe, slow: true},
+		{pattern: "GET /login", role: auth.Nobody, serve: h.loginPage},
+		{pattern: "POST /login", role: auth.Nobody, serve: h.login},
+		{pattern: "POST /logout", role: auth.Nobody, serve: h.logout},
 	}
 	if h.Levers != nil {
-		list = append(list, route{"GET /levers", auth.Viewer, h.levers}, route{"POST /levers", auth.Operator, h.pull})
+		list = append(list, route{pattern: "GET /levers", role: auth.Viewer, serve: h.levers}, route{pattern: "POST /levers", role: auth.Operator, serve: h.pull})
 	}
 	return list
 }
@@ -135,13 +138,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// asset serves a file that may be kept: its URL changes with its content.
+// asset serves a file that may be kept by the URL that it has: that changes with its
+// content. By that of another version it is not kept, which may come back.
 func (h *Handler) asset(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Query().Has("v") {
+	name := r.PathValue("name")
+	if r.URL.RequestURI() == h.paths[name] {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	w.Header().Set("Vary", "Accept-Encoding")
-	small := h.small[strings.TrimPrefix(r.URL.Path, "/assets/")]
+	small := h.small[name]
 	if small == nil || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.assets.ServeHTTP(w, r)
 		return
@@ -168,20 +173,11 @@ func (h *Handler) visit(w http.ResponseWriter, r *http.Request, to route) {
 	if err == nil {
 		return
 	}
-	var missing *api.NotFoundError
-	var p *api.Problem
-	switch {
-	case errors.As(err, &missing):
-		v.status = http.StatusNotFound
-	case errors.As(err, &p):
-		v.status = p.Status
-	default:
-		v.status = http.StatusInternalServerError
-		h.Log.Error("page failed", "path", r.URL.Path, "error", err)
-	}
-	v.title = http.StatusText(v.status)
-	text := err.Error()
+	p := api.ProblemOf(err)
+	v.status, v.title = p.Status, http.StatusText(p.Status)
+	text := p.Error()
 	if v.status == http.StatusInternalServerError {
+		h.Log.Error("page failed", "path", r.URL.Path, "error", err)
 		text = "This page cannot be made now. The controller's log says why."
 	}
 	if err := h.show(v, "problem", text); err != nil {
@@ -192,12 +188,21 @@ func (h *Handler) visit(w http.ResponseWriter, r *http.Request, to route) {
 func (h *Handler) enter(v *visit, to route) error {
 	switch {
 	case v.caller.Role >= to.role:
+		if to.slow {
+			if err := api.Unhurried(v.w); err != nil {
+				return err
+			}
+		}
 		return to.serve(v)
 	case v.caller.Role == auth.Nobody:
-		v.redirect("/login?to=" + template.URLQueryEscaper(v.r.URL.RequestURI()))
+		v.redirect("/login?to=" + template.URLQueryEscaper(page(v.r)))
 		return nil
 	default:
-		return &api.Problem{Status: http.StatusForbidden, Title: "Forbidden", Detail: fmt.Sprintf("%s may look as %s; this takes the role %s. Ask somebody who has it, or log in as another.", v.name(), v.caller.Role, to.role)}
+		out := "Ask somebody who has it, or log in as another."
+		if !h.Entrance.HasUsers() {
+			out = "No users are configured (http.users); the commands act, on the machine of the controller without a login."
+		}
+		return &api.Problem{Status: http.StatusForbidden, Title: "Forbidden", Detail: fmt.Sprintf("%s may look as %s; this takes the role %s. %s", v.name(), v.caller.Role, to.role, out)}
 	}
 }
 
@@ -227,6 +232,7 @@ type frame struct {
 	Title, Menu, Base string
 	User, Role        string
 	CanAct, CanLeave  bool
+	CanEnter          bool // there is anybody who can log in
 	IsAdmin           bool
 	Levers            string // the name of the page; "" for none
 	Now               time.Time
@@ -238,7 +244,7 @@ func (h *Handler) show(v *visit, page string, data any) error {
 	f := frame{
 		Title: v.title, Menu: v.menu, Base: v.caller.BasePath, Now: v.now, Data: data,
 		User: v.caller.Name, Role: v.caller.Role.String(), CanAct: v.canAct(), IsAdmin: v.caller.Role >= auth.Admin,
-		CanLeave: v.caller.Name != "",
+		CanLeave: v.caller.Name != "", CanEnter: h.Entrance.HasUsers(),
 	}
 	if h.Levers != nil {
 		f.Levers = h.Levers.Title()

@@ -110,11 +110,65 @@ func TestAssetsAndWeight(t *testing.T) {
 	}
 }
 
+// If this fails, a browser keeps the scripts of one version by the URL of another for a
+// year, so that after an upgrade that was taken back the page and its scripts do not fit;
+// or anybody is shown what files there are.
+func TestAssetsAreKeptByTheirOwnURL(t *testing.T) {
+	h := pagesOf(t, &fake{})
+	for path, want := range map[string]struct {
+		status int
+		kept   bool
+	}{
+		h.paths["dnsteer.js"]:     {http.StatusOK, true},
+		h.paths["icon.svg"]:       {http.StatusOK, true},
+		"/assets/dnsteer.js?v=1":  {http.StatusOK, false},
+		"/assets/dnsteer.js":      {http.StatusOK, false},
+		"/assets/nothing.js?v=1":  {http.StatusNotFound, false},
+		"/assets/":                {http.StatusNotFound, false},
+		"/assets":                 {http.StatusNotFound, false},
+		"/assets/..%2ftemplates/": {http.StatusNotFound, false},
+	} {
+		w := ask(h, auth.Nobody, http.MethodGet, path, "")
+		if kept := strings.Contains(w.Header().Get("Cache-Control"), "immutable"); w.Code != want.status || kept != want.kept {
+			t.Errorf("%s: %d, kept %v, want %+v", path, w.Code, kept, want)
+		}
+	}
+}
+
 // The times of terminals become the reader's: one without a date is the nearest.
 func TestProse(t *testing.T) {
 	list := prose("out since 23:59:50 UTC, back at 2026-03-01 00:01:00 UTC", now())
 	if len(list) != 5 || !list[1].At.Equal(now().Add(-20*time.Second)) || !list[3].At.Equal(now().Add(50*time.Second)) || list[4].Text != "." {
 		t.Errorf("%+v", list)
+	}
+}
+
+// If this fails, times in the sentences of a controller that is not set to UTC stand in
+// its zone among times in the reader's, or are taken for others.
+func TestProseOfAnotherZone(t *testing.T) {
+	for _, tt := range []struct {
+		zone *time.Location
+		word string
+		want string // "" for a word that stays as it is
+	}{
+		{time.FixedZone("CET", 3600), "01:00:05 CET", "2026-03-01T00:00:05Z"},
+		{time.FixedZone("CET", 3600), "00:59:50 CET", "2026-02-28T23:59:50Z"},
+		{time.FixedZone("CET", 3600), "2026-02-27 00:30:00 CET", "2026-02-26T23:30:00Z"},
+		{time.FixedZone("CET", 3600), "23:59:50 UTC", "2026-02-28T23:59:50Z"},
+		{time.FixedZone("-03", -3*3600), "20:59:50 -03", "2026-02-28T23:59:50Z"},
+		{time.FixedZone("+0545", 5*3600+45*60), "05:45:00 +0545", "2026-03-01T00:00:00Z"},
+		{time.UTC, "00:00:01 UTC", "2026-03-01T00:00:01Z"},
+		{time.UTC, "2026-02-27 00:30:00 CET", ""},
+		{time.UTC, "00:30:00 CET", ""},
+	} {
+		list := proseOf("out since "+tt.word+" (refused)", now(), tt.zone)
+		got := ""
+		if len(list) == 3 {
+			got = list[1].At.Format(time.RFC3339)
+		}
+		if got != tt.want {
+			t.Errorf("%s at %s: %q, want %q", tt.word, tt.zone, got, tt.want)
+		}
 	}
 }
 

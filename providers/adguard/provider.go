@@ -28,8 +28,8 @@ import (
 type Provider struct {
 	cfg    Config
 	client *client
-	// settled: the TTL is known to be as the configuration wants it.
-	settled bool
+	// looked: the TTL was set in this session, or could not be.
+	looked bool
 }
 
 var (
@@ -55,7 +55,7 @@ func (*Provider) Traits() providers.Traits { return providers.Traits{Disable: tr
 func (p *Provider) Close() error {
 	p.client.logout(context.Background())
 	p.client.http.CloseIdleConnections()
-	p.settled = false
+	p.looked = false
 	return nil
 }
 
@@ -94,13 +94,12 @@ func (p *Provider) rows(ctx context.Context) ([]row, error) {
 // Apply carries out one change. It lists first: what is not as the change takes
 // it to be is an error of class [providers.Changed].
 func (p *Provider) Apply(ctx context.Context, c providers.Change) error {
+	// A server that will not have its TTL set, or does not answer for it, may take records
+	// all the same: [Provider.Settle] says why.
 	if err := p.settle(ctx); err != nil {
-		if class, _ := providers.ClassOf(err); class != providers.Permanent && class != providers.Declined {
+		if class, _ := providers.ClassOf(err); class == providers.Denied {
 			return err
 		}
-		// A server that will not have its TTL set may take records all the same:
-		// [Provider.Settle] says why it will not.
-		p.settled = true
 	}
 	rows, err := p.rows(ctx)
 	if err != nil {
@@ -226,9 +225,10 @@ func (p *Provider) write(ctx context.Context, method, path string, body any) err
 // cannot be set, [Provider.Settle] alone tries again. It is the one setting that is ever
 // changed.
 func (p *Provider) settle(ctx context.Context) error {
-	if !p.cfg.ManageTTL || p.cfg.TTL <= 0 || p.settled {
+	if !p.cfg.ManageTTL || p.cfg.TTL <= 0 || p.looked {
 		return nil
 	}
+	p.looked = true
 	now, err := p.ttl(ctx)
 	if err != nil {
 		return err
@@ -238,13 +238,12 @@ func (p *Provider) settle(ctx context.Context) error {
 			return fmt.Errorf("set the TTL: %w", err)
 		}
 	}
-	p.settled = true
 	return nil
 }
 
 // Settle sets the server's TTL where the configuration says so and it is
 // another. [Provider.Apply] does it before its first change too.
 func (p *Provider) Settle(ctx context.Context) error {
-	p.settled = false
+	p.looked = false
 	return p.settle(ctx)
 }

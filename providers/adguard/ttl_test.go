@@ -44,3 +44,44 @@ func TestTTLThatCannotBeSet(t *testing.T) {
 		}
 	}
 }
+
+// A server that does not answer for its TTL just now (a proxy before it does not know the
+// path, its board is busy) would leave clients at a node that is gone.
+func TestTTLThatIsNotAnsweredFor(t *testing.T) {
+	for _, path := range []string{"/control/dns_info", "/control/dns_config"} {
+		for _, cut := range []bool{false, true} {
+			s := start(t, adguardsim.Options{})
+			to, err := url.Parse(s.URL())
+			if err != nil {
+				t.Fatal(err)
+			}
+			proxy := httputil.NewSingleHostReverseProxy(to)
+			asked := 0
+			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch asked++; {
+				case r.URL.Path != path:
+					asked--
+					proxy.ServeHTTP(w, r)
+				case cut:
+					panic(http.ErrAbortHandler)
+				default:
+					http.Error(w, "busy", http.StatusServiceUnavailable)
+				}
+			}))
+			t.Cleanup(front.Close)
+			p := dial(t, Config{URL: front.URL, TTL: 5 * time.Second, ManageTTL: true})
+			for _, r := range []providers.Record{one, {Name: "www.lan", Addr: one.Addr}} {
+				if err := p.Apply(t.Context(), providers.Change{Key: r.Key(), Add: []providers.Record{r}}); err != nil {
+					t.Errorf("%s: %v", path, err)
+				}
+			}
+			before := asked
+			if err := p.Settle(t.Context()); err == nil || class(err) != "transient 0s" {
+				t.Errorf("%s: %v", path, err)
+			}
+			if before != 1 || asked == before { // what is read is asked for again on another connection
+				t.Errorf("%s: asked %d times before two changes, and %d times to settle", path, before, asked-before)
+			}
+		}
+	}
+}

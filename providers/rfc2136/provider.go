@@ -180,7 +180,7 @@ func (p *Provider) badKey(t *dns.TSIG) error {
 	case dns.RcodeBadSig:
 		e.Err = fmt.Errorf("the server %s has another secret for the key %s: correct the target's tsig", p.cfg.Server, key)
 	case dns.RcodeBadTime:
-		e.Class = providers.Permanent
+		e.Class = providers.Declined // one that starts with a wrong clock sets it soon
 		e.Err = fmt.Errorf("the clocks of the server %s and of this machine differ by more than %s, so the signature with the key %s is not taken: set the clock", p.cfg.Server, fudge, key)
 	default:
 		e.Err = fmt.Errorf("the server %s does not take the key %s: %s", p.cfg.Server, key, dns.RcodeToString[int(t.Error)])

@@ -41,6 +41,9 @@ func handshakeError(err error) error {
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		return permanent(`the certificate is for another name, or for none, as those are that routers make for themselves: set tls_fingerprint ("dnsteer target pin" shows it) or tls_name`)
 	}
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
+		return transient("the certificate is not valid at this time: renew it, or set the clock of this machine", err)
+	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return permanent(`nobody that is trusted vouches for the certificate: set tls_fingerprint ("dnsteer target pin" shows it) or tls_ca`)
 	}

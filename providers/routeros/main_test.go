@@ -17,7 +17,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // soon is how long anything may take on a slow machine.
-const soon = 30 * time.Second
+const soon = time.Minute
 
 // router starts a simulated router, by default of the newest version.
 func router(t *testing.T, o routersim.Options) *routersim.Router {

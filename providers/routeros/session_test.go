@@ -93,7 +93,7 @@ func TestConnectionFaultsAreExplained(t *testing.T) {
 			r.SetFaults(tt.faults)
 			p := open(t, tt.config(r))
 			if tt.faults.Hang {
-				p.limits.connect = 20 * time.Millisecond
+				p.limits.request = 20 * time.Millisecond // the login's; a busy machine may take longer to connect
 			}
 			_, err := p.List(within(t), []string{"a.lan"})
 			if tt.want == "" {
@@ -154,6 +154,7 @@ func TestHangingRouterEndsWithTheContext(t *testing.T) {
 	p := open(t, plain(r))
 	list(t, p, "a.lan")
 	r.SetFaults(routersim.Faults{Hang: true})
+	p.limits.request, p.limits.connect, p.limits.reading = time.Hour, time.Hour, time.Hour
 	for name, cut := range map[string]func(context.Context) (context.Context, context.CancelFunc){
 		"deadline": func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, 20*time.Millisecond)
@@ -168,12 +169,12 @@ func TestHangingRouterEndsWithTheContext(t *testing.T) {
 		begin := time.Now()
 		_, err := p.List(ctx, []string{"a.lan"})
 		cancel()
-		if err == nil || time.Since(begin) > 9*time.Second || !errors.Is(err, ctx.Err()) && name == "cancelled" {
+		if err == nil || time.Since(begin) > soon || !errors.Is(err, ctx.Err()) && name == "cancelled" {
 			t.Errorf("%s: %v after %v", name, err, time.Since(begin))
 		}
 	}
 	// The router's own limit, where the context has none.
-	p.limits.request, p.limits.connect, p.limits.reading = 20*time.Millisecond, 20*time.Millisecond, 20*time.Millisecond
+	p.limits.request = 20 * time.Millisecond
 	if _, err := p.List(t.Context(), []string{"a.lan"}); err == nil || !strings.Contains(err.Error(), "nothing answers to the login") {
 		t.Error(err)
 	}

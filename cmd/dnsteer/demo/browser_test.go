@@ -33,7 +33,7 @@ func dashboard(t *testing.T, settings string) (*show, *browser.Tab, string) {
 
 // visible are settings with which a test sees each step, also on a machine that is
 // busy.
-const visible = `  threshold: 9s
+const visible = `  threshold: 15s
   grace: 2s
   probe_interval: 500ms
   probe_timeout: 2s

@@ -22,13 +22,16 @@ import (
 // What the demo leaves behind would be in the way of its next run.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const patience = 20 * time.Second
+// patience is how long a test waits for what must come, on a machine that is busy too.
+const patience = 2 * time.Minute
 
-// impatient are settings with which a test need not wait.
+// impatient are settings with which a test need not wait. What is stopped refuses at
+// once; only what is cut off is waited for, and a node is not that because the machine
+// is busy.
 const impatient = `  threshold: 300ms
   grace: 300ms
   probe_interval: 100ms
-  probe_timeout: 400ms
+  probe_timeout: 2s
   site_threshold: 500ms
 `
 
@@ -148,8 +151,8 @@ func (s *show) end() {
 		if err != nil {
 			s.t.Error(err)
 		}
-	case <-time.After(5 * time.Second):
-		s.t.Fatal("the demo does not end within 5 s")
+	case <-time.After(patience):
+		s.t.Fatal("the demo does not end")
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
 		s.t.Errorf("left behind: %v, %v", left, err)
@@ -159,7 +162,7 @@ func (s *show) end() {
 // answer gives the addresses of a name, asked of a server.
 func answer(t *testing.T, at, name string) (list []string) {
 	t.Helper()
-	client := dns.Client{Timeout: 2 * time.Second}
+	client := dns.Client{Timeout: patience}
 	reply, _, err := client.Exchange(new(dns.Msg).SetQuestion(name, dns.TypeA), at)
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +187,7 @@ func TestNodeIsStopped(t *testing.T) {
 		s.mu.Unlock()
 		at = from
 	}
-	at = s.await(t, at, "failover_outage")
+	at = s.await(t, at, "failover_outage  berlin/a")
 	if got := answer(t, s.at, "app.example.lan."); strings.Join(got, " ") != "127.1.0.12" {
 		t.Errorf("berlin/a is out, and DNS gives %v", got)
 	}
@@ -192,7 +195,7 @@ func TestNodeIsStopped(t *testing.T) {
 	at = s.await(t, at, "berlin/a ")
 	s.press("1")
 	at = s.await(t, at, "berlin/a was started")
-	s.await(t, at, "failover_failback")
+	s.await(t, at, "failover_failback  berlin/a")
 	if got := answer(t, s.at, "x.apps.example.lan."); len(got) != 2 {
 		t.Errorf("berlin/a is back, and DNS gives %v", got)
 	}
@@ -207,7 +210,7 @@ func TestSiteIsCutOff(t *testing.T) {
 	at := s.await(t, 0, "Keys")
 	s.press("b")
 	at = s.await(t, at, "berlin is cut off")
-	at = s.await(t, at, "site_down")
+	at = s.await(t, at, "site_down  berlin")
 	if got := answer(t, s.at, "app.example.lan."); len(got) != 2 {
 		t.Errorf("berlin cannot be seen, and DNS gives %v", got)
 	}
@@ -217,7 +220,7 @@ func TestSiteIsCutOff(t *testing.T) {
 	}
 	s.press("b")
 	at = s.await(t, at, "berlin is reachable")
-	at = s.await(t, at, "site_up")
+	at = s.await(t, at, "site_up  berlin")
 	s.press("r")
 	at = s.await(t, at, "resolver_down")
 	s.press("bh") // both cut, and the resolver deaf

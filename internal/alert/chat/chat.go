@@ -4,17 +4,13 @@
 package chat
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -27,14 +23,19 @@ import (
 
 // Service is one chat service. Make it by [New].
 type Service struct {
-	url    alert.Secret
 	scheme string
 	host   string
-	dial   alert.Dial
-}
+	way    http.RoundTripper
+	to     []alert.Secret // the URL, for each receiver
+	// secrets are what no text shows, the longest first.
+	secrets []alert.Secret
 
-// maxText bounds a message: services refuse longer ones.
-const maxText = 1800
+	mu sync.Mutex
+	// failing is since when a receiver takes nothing while others do; taken are the
+	// receivers that have a message which others have not.
+	failing map[int]time.Time
+	taken   map[string]map[int]bool
+}
 
 // Options of a service.
 type Options struct {
@@ -51,7 +52,7 @@ func New(opt Options) (*Service, error) {
 	if err != nil || u.Scheme == "" {
 		return nil, errors.New("this is not the URL of a chat service, expected one such as ntfy://ntfy.example.com/topic or slack://hook:TOKENS@webhook")
 	}
-	s := &Service{url: secret, scheme: u.Scheme, host: u.Host, dial: opt.Dial}
+	s := newService(secret, u, &http.Transport{DialContext: opt.Dial.Open, DisableKeepAlives: true})
 	base, _, _ := strings.Cut(u.Scheme, "+")
 	switch base {
 	case "smtp":
@@ -63,20 +64,63 @@ func New(opt Options) (*Service, error) {
 	case "matrix": // it logs in when it is made
 		return s, nil
 	}
-	if _, err := s.open(&client{}); err != nil {
-		return nil, fmt.Errorf("the URL of the %s service cannot be used: %s", base, s.hide(err.Error()))
+	for _, to := range s.to {
+		if _, err := open(to, &client{}); err != nil {
+			return nil, fmt.Errorf("the URL of the %s service cannot be used: %s", base, s.hide(err.Error()))
+		}
 	}
 	return s, nil
 }
 
-// Send sends a message ([alert.Sender]). What the library does not end in time
-// is left to itself: it knows no contexts.
+func newService(secret alert.Secret, u *url.URL, way http.RoundTripper) *Service {
+	s := &Service{
+		scheme: u.Scheme, host: u.Host, way: way, secrets: alert.SecretsOf(secret),
+		failing: make(map[int]time.Time), taken: make(map[string]map[int]bool),
+	}
+	for _, to := range each(u) {
+		one := alert.Secret(to.String())
+		s.to, s.secrets = append(s.to, one), append(s.secrets, alert.SecretsOf(one)...)
+	}
+	slices.SortFunc(s.secrets, func(a, b alert.Secret) int { return len(b.Reveal()) - len(a.Reveal()) })
+	return s
+}
+
+// Send sends a message ([alert.Sender]) to each receiver of the URL that has not got it.
 func (s *Service) Send(ctx context.Context, m *alert.Message, log alert.Dialogue) error {
-	c := &client{ctx: ctx, http: &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport:     &http.Transport{DialContext: s.dial.Open, DisableKeepAlives: true},
-	}}
 	log.Say("> %s: %s", s.scheme, m.Title())
+	var tried round
+	for i, to := range s.to {
+		if s.has(m.ID, i) {
+			tried.took = append(tried.took, i)
+			continue
+		}
+		within, cancel := share(ctx, len(s.to)-i)
+		c, err := s.sendTo(within, to, m, log)
+		cancel()
+		tried.add(i, c, err)
+	}
+	if len(tried.faults) == 0 {
+		log.Say("< taken")
+	}
+	return s.judge(m.ID, &tried)
+}
+
+// sendTo sends a message to a receiver. Where the service refuses the text for what it
+// is, its title goes in plain words: what the service cannot take must not keep the
+// news from people.
+func (s *Service) sendTo(ctx context.Context, to alert.Secret, m *alert.Message, log alert.Dialogue) (*client, error) {
+	c, err := s.post(ctx, to, whole(m), log)
+	if err != nil && c.refusedText() && ctx.Err() == nil {
+		log.Say("* the text is refused, so its title is sent in plain words")
+		c, err = s.post(ctx, to, plain(m), log)
+	}
+	return c, err
+}
+
+// post sends a text. What the library does not end in time is left to itself: it knows
+// no contexts. The error holds no secrets.
+func (s *Service) post(ctx context.Context, to alert.Secret, text string, log alert.Dialogue) (*client, error) {
+	c := &client{ctx: ctx, way: s.way}
 	done := make(chan error, 1)
 	go func() {
 		defer func() {
@@ -84,13 +128,9 @@ func (s *Service) Send(ctx context.Context, m *alert.Message, log alert.Dialogue
 				done <- fmt.Errorf("panic: %s", logging.Panic(v))
 			}
 		}()
-		service, err := s.open(c)
+		service, err := open(to, c)
 		if err == nil {
-			text := []rune(m.Brief())
-			if len(text) > maxText {
-				text = append(text[:maxText], '…')
-			}
-			err = service.Send(tame(m.Title()+"\n"+string(text)), &types.Params{})
+			err = service.Send(text, &types.Params{})
 		}
 		done <- err
 	}()
@@ -103,20 +143,16 @@ func (s *Service) Send(ctx context.Context, m *alert.Message, log alert.Dialogue
 	for _, line := range c.said() {
 		log.Say("%s", s.hide(line))
 	}
-	if err == nil {
-		log.Say("< taken")
-		return nil
+	if err != nil {
+		err = errors.New(s.hide(err.Error()))
+		log.Say("! %v", err)
 	}
-	text := s.hide(err.Error())
-	log.Say("! %s", text)
-	return &alert.RefusedError{Err: fmt.Errorf("%s: %s", s.scheme, text), After: c.after()}
+	return c, err
 }
 
 // hide takes the secret URL and all of its parts out of a text.
 func (s *Service) hide(text string) string {
-	secrets := alert.SecretsOf(s.url)
-	slices.SortFunc(secrets, func(a, b alert.Secret) int { return len(b.Reveal()) - len(a.Reveal()) })
-	for _, part := range secrets {
+	for _, part := range s.secrets {
 		if v := part.Reveal(); v != s.scheme && v != s.host && v != "" {
 			text = strings.ReplaceAll(text, v, "<secret>")
 		}
@@ -132,80 +168,3 @@ func (s *Service) hide(text string) string {
 
 // address is a URL in a text, quoted or not.
 var address = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"']*`)
-
-// client carries the library's requests within the time of one message.
-type client struct {
-	ctx  context.Context
-	http *http.Client
-
-	mu    sync.Mutex // the library may still be at work when its time is over
-	lines []string
-	wait  time.Duration
-}
-
-// said gives what was sent and answered.
-func (c *client) said() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.lines)
-}
-
-// after is how long the service asks to be left alone.
-func (c *client) after() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.wait
-}
-
-const maxAnswer = 64 << 10
-
-// Do sends a request.
-func (c *client) Do(req *http.Request) (*http.Response, error) {
-	if c.http == nil {
-		return nil, errors.New("the network is not used to check a URL")
-	}
-	res, err := c.http.Do(req.WithContext(c.ctx)) //nolint:gosec // the operator's own URL
-	if err != nil {
-		return nil, err
-	}
-	body, wait := io.LimitReader(res.Body, maxAnswer), time.Duration(0)
-	if res.StatusCode == http.StatusTooManyRequests {
-		data, err := io.ReadAll(body)
-		if err != nil {
-			return nil, errors.Join(err, res.Body.Close())
-		}
-		wait, body = asked(res.Header.Get("Retry-After"), data), bytes.NewReader(data)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.wait = wait
-	c.lines = append(c.lines, "> "+req.Method+" "+req.URL.Host, "< "+res.Status)
-	res.Body = &limited{body, res.Body}
-	return res, nil
-}
-
-// asked is how long a service asks to be left alone: in seconds by a header, or as
-// Telegram, Discord and Matrix say it in the answer.
-func asked(header string, body []byte) time.Duration {
-	var said struct {
-		Parameters struct {
-			Seconds float64 `json:"retry_after"`
-		} `json:"parameters"`
-		Seconds      float64 `json:"retry_after"`
-		Milliseconds float64 `json:"retry_after_ms"`
-	}
-	seconds, err := strconv.ParseFloat(header, 64)
-	if err != nil && json.Unmarshal(body, &said) == nil {
-		seconds = max(said.Parameters.Seconds, said.Seconds, said.Milliseconds/1000)
-	}
-	if !(seconds > 0) { // no number too
-		return 0
-	}
-	const day = 24 * 60 * 60
-	return time.Duration(min(seconds, day) * float64(time.Second))
-}
-
-type limited struct {
-	io.Reader
-	io.Closer
-}

@@ -32,6 +32,8 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/sms/twilio"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/specialized/notifiarr"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+
+	"github.com/dnsteer/dnsteer/internal/alert"
 )
 
 // serviceOf makes a service of the library, nil where there is none of that
@@ -58,9 +60,11 @@ func serviceOf(name string) types.Service {
 	return maker()
 }
 
-// open makes the library's service, whose requests c carries.
-func (s *Service) open(c types.HTTPClient) (types.Service, error) {
-	u, err := url.Parse(s.url.Reveal())
+// open makes the library's service, whose requests c carries. Some ask for something
+// when they are made, and some make a client of their own then, so it is given to them
+// before and after; but pushbullet would lose the token that it has put into it.
+func open(secret alert.Secret, c *client) (types.Service, error) {
+	u, err := url.Parse(secret.Reveal())
 	if err != nil {
 		return nil, errors.New("it is no URL")
 	}
@@ -78,11 +82,16 @@ func (s *Service) open(c types.HTTPClient) (types.Service, error) {
 			return nil, err
 		}
 	}
+	setter, ok := service.(types.HTTPClientSetter)
+	if !ok {
+		return nil, fmt.Errorf("the service %s cannot be reached by a way of ours", name)
+	}
+	setter.SetHTTPClient(c.http())
 	if err := service.Initialize(u, log.New(io.Discard, "", 0)); err != nil { // it logs what is secret
 		return nil, err
 	}
-	if setter, ok := service.(types.HTTPClientSetter); ok {
-		setter.SetHTTPClient(c)
+	if _, keeps := service.(*pushbullet.Service); !keeps {
+		setter.SetHTTPClient(c.http())
 	}
 	return service, nil
 }
