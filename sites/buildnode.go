@@ -67,7 +67,7 @@ func (m *Machine) buildLines(n *node, old *node) {
 	n.Addresses, n.Secondary = c.Addresses, c.Secondary
 	for f := range Family(families) {
 		addr, ok := c.first(f)
-		if !ok || !s.judges(n.index, f) {
+		if !ok || !s.Judges(n.index, f) {
 			continue
 		}
 		l := &line{SavedLine: SavedLine{Word: WordPending, Since: m.now.Wall}, node: n, family: f}
@@ -152,9 +152,9 @@ func (m *Machine) buildChecks(l *line, old []checkClock) {
 	l.Probes, l.checks = probes, checks
 }
 
-// judges says whether the line of a node in the family is judged: the site has
+// Judges says whether the line of a node in the family is judged: the site has
 // a witness in it (N13). Where nodes are witnesses that takes another node.
-func (s *Site) judges(node int, f Family) bool {
+func (s *Site) Judges(node int, f Family) bool {
 	if s.NoWitness {
 		return true
 	}

@@ -155,6 +155,14 @@ var explained = []ruleTest{
 	{name: "site after a start", in: `60s down berlin
 		2m restart 10s
 		2m12s explain site hamburg`},
+	{name: "site down, nodes are the witnesses", cfg: func(c *Config) { c.Sites[0].Witnesses, c.Sites[0].WitnessNodes = nil, true }, in: berlinDies + `2m explain site berlin`},
+	{name: "site's witness silent, no resolver", cfg: func(c *Config) { c.Sites[0].Witnesses[0].Name = "icmp 10.1.0.1" }, in: `60s down berlin icmp 10.1.0.1
+		2m explain site berlin
+		3m down berlin/a
+		3m down berlin/b
+		4m explain site berlin
+		5m up berlin/a
+		6m explain site berlin`},
 	{name: "controller isolated", in: `60s down berlin
 		60s down hamburg
 		2m explain site berlin`},

@@ -18,7 +18,7 @@ func (m *Machine) ExplainSite(name string) string {
 		if s.answersWrong() {
 			return "The resolver of " + name + " gives wrong answers since " + since + s.witnessCause() + ": failover of this site is suspended."
 		}
-		return "The resolver of " + name + " does not answer since " + since + ", its nodes do: failover of this site is suspended."
+		return "The " + s.prover() + " of " + name + " does not answer since " + since + ", its nodes do: failover of this site is suspended."
 	case s.Unjudged != [families]uint64{}:
 		return m.explainUnjudged(s)
 	case s.Unproven != [families]uint64{}:

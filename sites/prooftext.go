@@ -26,6 +26,16 @@ func (l *line) proofName() string {
 	}
 }
 
+// prover is what a site's witnesses are called together.
+func (s *site) prover() string {
+	for _, w := range s.witnesses {
+		if strings.HasPrefix(w.subject.Witness, "resolver") {
+			return "resolver"
+		}
+	}
+	return "witness"
+}
+
 // silentText says that what proves the line does not answer.
 func (l *line) silentText() string {
 	switch t := l.proofName(); t {

@@ -143,21 +143,23 @@ func (m *Machine) resolverDownText(s *site, since time.Duration) string {
 	if s.answersWrong() {
 		how, until = "has given wrong answers for %s%s, its nodes answer", "it gives the right one"
 	}
-	return fmt.Sprintf("The resolver of %s "+how+". Failover of this site is suspended until "+until+".",
-		s.Name, dur(m.now.Boot-since), s.witnessCause())
+	return fmt.Sprintf("The %s of %s "+how+". Failover of this site is suspended until "+until+".",
+		s.prover(), s.Name, dur(m.now.Boot-since), s.witnessCause())
 }
 
 func (m *Machine) resolverUpText(s *site, since time.Time) string {
-	return fmt.Sprintf("The resolver of %s answers as it should again after %s: failover of this site works again.", s.Name, dur(m.now.Wall.Sub(since)))
+	return fmt.Sprintf("The %s of %s answers as it should again after %s: failover of this site works again.", s.prover(), s.Name, dur(m.now.Wall.Sub(since)))
 }
 
 func (m *Machine) siteDownText(s *site) string {
-	how := "neither its resolver nor any of its nodes answers"
+	how := "neither its " + s.prover() + " nor any of its nodes answers"
 	switch wrong, nodes := s.answersWrong(), s.anyNodeAnswers(); {
+	case len(s.witnesses) == 0:
+		how = "none of its nodes answers"
 	case nodes && wrong:
 		how = "its nodes answer again, but its resolver gives wrong answers"
 	case nodes:
-		how = "its nodes answer again, but its resolver does not"
+		how = "its nodes answer again, but its " + s.prover() + " does not"
 	case wrong:
 		how = "its resolver gives wrong answers, and none of its nodes answers"
 	}
@@ -179,7 +181,7 @@ func (s *site) leftText() string {
 		}
 		moved = moved || p.Source != Empty && p.Since.After(s.Since)
 	}
-	what, why, until := "Its DNS is left alone", "our own line is the likeliest cause", "its resolver answers as it should"
+	what, why, until := "Its DNS is left alone", "our own line is the likeliest cause", "its "+s.prover()+" answers as it should"
 	if moved || stepped != "" {
 		what = "No outage of it moves its DNS"
 	}

@@ -167,17 +167,8 @@ func (b *builder) doubtNode(k *siteKeys, n *nodeKeys, s *sites.Site, node *sites
 
 // judged says whether a node has an address on a line with a witness (N13).
 func judged(s *sites.Site, n *sites.Node) bool {
-	if s.NoWitness {
-		return true
-	}
-	for _, a := range n.Addresses {
-		for _, w := range s.Witnesses {
-			if sites.FamilyOf(w.Addr) == sites.FamilyOf(a) {
-				return true
-			}
-		}
-	}
-	return false
+	at := slices.IndexFunc(s.Nodes, func(x sites.Node) bool { return x.Name == n.Name })
+	return slices.ContainsFunc(n.Addresses, func(a netip.Addr) bool { return s.Judges(at, sites.FamilyOf(a)) })
 }
 
 // others says whether another node of the site is asked in a family.

@@ -48,7 +48,7 @@ func (b *builder) witnesses(k *siteKeys, s *sites.Site) {
 		}
 	}
 	if s.WitnessNodes && len(s.Witnesses) == 0 {
-		b.fault(at, "nodes are the only witness of site %s, expected a resolver or another probe beside them: nodes that die together would hold each other", s.Name)
+		b.warn(at, "nodes are the only witness of site %s: those that die together hold each other, and the last one is never taken out; a resolver or another probe beside them tells such an outage from one of the line", s.Name)
 	}
 }
 

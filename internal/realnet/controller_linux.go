@@ -183,21 +183,6 @@ func (c *Controller) end(s syscall.Signal) {
 	c.cmd = nil
 }
 
-// Freeze lets the process stand still until the end is called.
-func (c *Controller) Freeze() (thaw func()) {
-	c.w.t.Helper()
-	from := time.Now()
-	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		c.w.t.Fatal(err)
-	}
-	return c.w.fault(func() {
-		if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-			c.w.t.Fatal(err)
-		}
-		c.away = append(c.away, Span{from, time.Now()})
-	}, "the controller stands still")
-}
-
 // Events gives those that came after one, oldest first.
 func (c *Controller) Events(after uint64) []sites.Event {
 	c.w.t.Helper()

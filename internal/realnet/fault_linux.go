@@ -3,6 +3,7 @@ package realnet
 import (
 	"fmt"
 	"syscall"
+	"time"
 
 	"github.com/dnsteer/dnsteer/internal/netnstest"
 )
@@ -142,4 +143,19 @@ func (w *World) CutOff() (heal func()) {
 func (s *Site) HoldTarget() (end func()) {
 	end = s.w.rules(s.router, "forward", "tcp dport 8729 drop")
 	return s.w.fault(end, "%s: its target is a black hole", s.Name)
+}
+
+// Freeze lets the process stand still until the end is called.
+func (c *Controller) Freeze() (thaw func()) {
+	c.w.t.Helper()
+	from := time.Now()
+	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		c.w.t.Fatal(err)
+	}
+	return c.w.fault(func() {
+		if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			c.w.t.Fatal(err)
+		}
+		c.away = append(c.away, Span{from, time.Now()})
+	}, "the controller stands still")
 }
