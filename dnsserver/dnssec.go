@@ -124,6 +124,15 @@ func (k SigningKey) Record() *dns.DNSKEY { return dns.Copy(k.record).(*dns.DNSKE
 // DS gives the record that the parent zone must hold (SHA-256, RFC 4509).
 func (k SigningKey) DS() *dns.DS { return k.record.ToDS(dns.SHA256) }
 
+// PrivateText gives the private half as it stands in a file of BIND's form. It is a secret.
+func (k SigningKey) PrivateText() string {
+	private := crypto.PrivateKey(k.private())
+	if s, ok := private.(steady); ok {
+		private = s.PrivateKey
+	}
+	return k.record.PrivateKeyString(private)
+}
+
 // Tag is the key's number in its signatures.
 func (k SigningKey) Tag() uint16 { return k.record.KeyTag() }
 

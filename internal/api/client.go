@@ -13,6 +13,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -49,6 +51,8 @@ func (e *UnreachableError) Error() string {
 		return fmt.Sprintf("nothing listens at %s: is `http.listen` in the controller's configuration?", e.Where)
 	case overNetwork != "":
 		return fmt.Sprintf("ask the controller at %s: %v", e.Where, e.Err)
+	case errors.Is(e.Err, fs.ErrNotExist) && !isFolder(filepath.Dir(e.Where)):
+		return fmt.Sprintf("nothing listens on %s: there is no such folder. If `dnsteer serve` runs with this configuration, its state folder was removed: make it again, empty and for its user, and it listens there within seconds. Otherwise start it, or name its configuration with --config, or its socket with --socket", e.Where)
 	case errors.Is(e.Err, fs.ErrNotExist), errors.Is(e.Err, syscall.ECONNREFUSED):
 		return fmt.Sprintf("nothing listens on %s: is `dnsteer serve` running with this configuration? Name its configuration with --config, or its socket with --socket", e.Where)
 	case errors.Is(e.Err, fs.ErrPermission):
@@ -56,6 +60,11 @@ func (e *UnreachableError) Error() string {
 	default:
 		return fmt.Sprintf("ask the controller at %s: %v", e.Where, e.Err)
 	}
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // errTLS: a plain request has met a server of TLS.

@@ -25,7 +25,7 @@ func NewRemoteClient(r Remote) (*Client, error) {
 	u, err := url.Parse(r.URL)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the URL of the controller cannot be read")
+		return nil, fmt.Errorf("the URL of the controller cannot be read, expected one such as https://dnsteer.example.lan:8053")
 	case u.Scheme != "https" && u.Scheme != "http", u.Host == "", u.RawQuery != "", u.Fragment != "":
 		return nil, fmt.Errorf("%s is no URL of a controller, expected one such as https://dnsteer.example.lan:8053", u.Redacted())
 	case u.User != nil:

@@ -96,6 +96,11 @@ func TestNobodyListens(t *testing.T) {
 		}
 		c.Close()
 	}
+	c := NewClient(filepath.Join(dir, "gone", SocketName))
+	defer c.Close()
+	if _, err := c.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "its state folder was removed: make it again") {
+		t.Errorf("of a folder that was removed: %v", err)
+	}
 }
 
 // A start after a crash must not fail over what the crash left behind, and a

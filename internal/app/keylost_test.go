@@ -176,3 +176,36 @@ func spoil(dir, end string) error {
 	}
 	return os.Truncate(list[0], 20)
 }
+
+// If this fails, one word in the configuration makes a signed zone a forgery to everybody
+// who validates, and whoever reads why is sent to look for files that are where they were.
+func TestAnotherAlgorithmIsNoLostKey(t *testing.T) {
+	w := newWorld(t, "berlin")
+	w.opt.watchEvery = 0
+	first, other := w.config("hostmaster: admin@example.lan", "hostmaster: admin@example.lan, dnssec: on"),
+		w.config("hostmaster: admin@example.lan", "hostmaster: admin@example.lan, dnssec: {algorithm: ed25519}")
+	w.write(first)
+	r := w.start()
+	ds := r.names.kept["example.lan"].ds
+	w.write(other)
+	if _, err := r.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "write the former algorithm again") {
+		t.Errorf("the reload: %v", err)
+	}
+	if err := r.stopped(); err != nil {
+		t.Fatal(err)
+	}
+	r = w.start() // which serves the zone rather than not
+	if e := r.await("key_replaced"); strings.Contains(e.Text, "gone") || !strings.Contains(e.Text, "write the former algorithm again") {
+		t.Errorf("%+v", e)
+	}
+	w.write(first)
+	if _, err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.names.kept["example.lan"].ds; got != ds {
+		t.Errorf("the former algorithm has the key %s, want %s", got, ds)
+	}
+	if n := count(r.seen, sites.KeyReplaced); n != 1 {
+		t.Errorf("told %d times", n)
+	}
+}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dnsteer/dnsteer/dnsserver"
@@ -18,10 +20,12 @@ import (
 // keptKeys has the keys that are kept in the state folder, by zone.
 type keptKeys map[string]keptKey
 
-// keptKey is the one that signs: its DS record, and whether it was made just now.
+// keptKey is the one that signs: its DS record, and whether it was made just now. all are
+// the zone's keys, that one first.
 type keptKey struct {
 	ds   string
 	made bool
+	all  []dnsserver.SigningKey
 	// unkept is one that no file could take yet; nil for none.
 	unkept *keyfile.Made
 }
@@ -52,7 +56,7 @@ func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, star
 		if len(keys) > 1 {
 			log.Warn("a zone has several keys: all are published, and one signs; name them in their order by the zone's dnssec.keys, or remove those that are not wanted", "zone", z.Name, "folder", cfg.KeyFolder(), "signs", keyfile.DSText(k.DS()))
 		}
-		now.ds = keyfile.DSText(k.DS())
+		now.ds, now.all = keyfile.DSText(k.DS()), keys
 		kept[z.Name] = now
 		if now.made && now.unkept == nil {
 			log.Warn("a key was made to sign a zone: keep a copy of it, and have the parent zone take its DS record", "zone", z.Name, "folder", cfg.KeyFolder(), "ds", keyfile.DSText(k.DS()))
@@ -109,16 +113,28 @@ func keysOf(cfg *config.Config, z *dnsserver.Zone, signed keptKey, starts bool, 
 }
 
 // stillThere refuses to make a key for a zone that is signed with one whose files
-// are gone.
+// are gone, or that is of another algorithm.
 func stillThere(cfg *config.Config, z *dnsserver.Zone, ds string) error {
 	if ds == "" {
 		return nil
 	}
 	list, err := keyfile.Find(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
-	if err == nil && len(list) == 0 && strings.Contains(ds, fmt.Sprintf(" %d ", z.DNSSEC.Algorithm)) {
-		err = fmt.Errorf("its key is gone from %s, and another would have validators refuse the zone: put the files back from your copy (the key of %s), or roll over to a new key named by dnssec.keys", cfg.KeyFolder(), ds)
+	switch {
+	case err != nil || len(list) > 0:
+		return err
+	case algorithmOf(ds) != strconv.Itoa(int(z.DNSSEC.Algorithm)):
+		return fmt.Errorf("its key is of another algorithm (that of %s), and one that is made now would have validators refuse the zone: write the former algorithm again, or roll over to a new key named by dnssec.keys; where no parent has the DS record yet, leave dnssec out for one reload", ds)
+	default:
+		return fmt.Errorf("its key is gone from %s, and another would have validators refuse the zone: put the files back from your copy (the key of %s), or roll over to a new key named by dnssec.keys", cfg.KeyFolder(), ds)
 	}
-	return err
+}
+
+// algorithmOf gives the number of the algorithm in the text of a DS record.
+func algorithmOf(ds string) string {
+	if f := strings.Fields(ds); len(f) > 4 {
+		return f[4]
+	}
+	return ""
 }
 
 // kindKeys is the kind of the store's values about keys: DS records by zone.
@@ -187,10 +203,7 @@ func noteKeys(kept keptKeys, was map[string][]byte, folder string) (change map[s
 			set(zone, []byte(ds))
 		}
 		if ds != before && before != "" && (lost || kept[zone].made) {
-			events = append(events, sites.Event{Kind: sites.KeyReplaced, Text: fmt.Sprintf(
-				"The zone %s is signed with another key than before: the one of \"%s\" is gone from %s, or cannot be read there, and the one that signs now is that of \"%s\". "+
-					"As long as the parent zone has the old DS record, resolvers that validate refuse every answer of the zone: put the old key's files back and start again, or put the new DS record into the parent zone.",
-				zone, before, folder, ds)})
+			events = append(events, sites.Event{Kind: sites.KeyReplaced, Text: replacedText(zone, before, ds, folder)})
 		}
 	}
 	for zone := range was {
@@ -201,9 +214,51 @@ func noteKeys(kept keptKeys, was map[string][]byte, folder string) (change map[s
 	return change, events
 }
 
+// replacedText says why another key signs a zone, and what to do.
+func replacedText(zone, before, now, folder string) string {
+	why := fmt.Sprintf("the one of %q is gone from %s, or cannot be read there, and the one that signs now is that of %q", before, folder, now)
+	back := "put the old key's files back and start again"
+	if algorithmOf(before) != algorithmOf(now) {
+		why = fmt.Sprintf("the configuration names another algorithm (dnssec.algorithm); the one before was that of %q, and the one in its place is that of %q", before, now)
+		back = "write the former algorithm again"
+	}
+	return fmt.Sprintf("The zone %s is signed with another key than before: %s. "+
+		"As long as the parent zone has the old DS record, resolvers that validate refuse every answer of the zone: %s, or put the new DS record into the parent zone.", zone, why, back)
+}
+
 // noteKeys has it remembered with the next turn's events, and gives those.
 func (a *App) noteKeys(cfg *config.Config) []sites.Event {
 	change, events := noteKeys(a.names.kept, a.keeper.values.get(kindKeys), cfg.KeyFolder())
 	a.keeper.keys = change
 	return events
+}
+
+// putBack writes the kept keys anew, which are nowhere else, where the state folder was
+// lost with them and with the secret of DNS cookies. Whoever removes one of the two may
+// mean it.
+func (n *names) putBack(state, folder string) error {
+	n.mu.Lock()
+	kept := n.kept
+	n.mu.Unlock()
+	var missing []dnsserver.SigningKey
+	for _, k := range kept {
+		if k.unkept != nil {
+			continue // a reload tries again
+		}
+		for _, key := range k.all {
+			if gone(filepath.Join(folder, keyfile.Name(key)) + keyfile.Public) {
+				missing = append(missing, key)
+			}
+		}
+	}
+	if len(missing) == 0 || n.secret == nil || !gone(filepath.Join(state, secretName)) {
+		return nil
+	}
+	for _, k := range missing {
+		if _, err := keyfile.Of(k).Write(folder); err != nil {
+			return err
+		}
+		n.log.Warn("the files of a zone's key were gone and are written anew", "folder", folder, "ds", keyfile.DSText(k.DS()))
+	}
+	return keepSecret(state, n.secret)
 }

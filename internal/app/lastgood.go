@@ -24,15 +24,36 @@ func (a *App) open(ctx context.Context, cfg *config.Config, loadErr error) (*con
 	}
 	st, report, err := openStore(ctx, a.statedir, a.log)
 	if err != nil {
-		return nil, report, errors.Join(loadErr, err)
+		return nil, report, storeFault(err, loadErr)
 	}
 	a.store = st
-	if cfg == nil {
-		if cfg, err = a.lastGood(); err != nil {
-			return nil, report, errors.Join(loadErr, err, st.Close())
+	if !report.Alarming() { // what is alarming is an event, which has all of it
+		for _, note := range report.Notes {
+			a.log.Warn(note) //nolint:sloglint // the sentence is the message
 		}
 	}
-	return cfg, report, nil
+	if cfg != nil {
+		return cfg, report, nil
+	}
+	cfg, err = a.lastGood()
+	switch _, unfit := errors.AsType[*config.FaultsError](err); {
+	case err == nil:
+		return cfg, report, nil
+	case unfit || errors.Is(err, errNoneKept):
+		return nil, report, errors.Join(loadErr, err, st.Close())
+	default:
+		return nil, report, errors.Join(storeFault(err, loadErr), st.Close())
+	}
+}
+
+// storeFault is the error of a store that may be there again at the next attempt to
+// start: it must not pass for one of the configuration, after which a service manager
+// makes none.
+func storeFault(err, loadErr error) error {
+	if loadErr == nil {
+		return err
+	}
+	return fmt.Errorf("%w\nthe last good configuration is needed from there, for this one is not valid: %v", err, loadErr) //nolint:errorlint // it is hidden
 }
 
 var errNoneKept = errors.New("there is no configuration of an earlier run to use in its place")

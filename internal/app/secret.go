@@ -31,8 +31,12 @@ func cookieSecret(dir string) (dnsserver.Secret, error) {
 	}
 	secret = make([]byte, dnsserver.CookieSecretLen)
 	_, _ = rand.Read(secret) // it does not fail
-	if err := keyfile.WriteNew(path, secret, 0o600); err != nil {
-		return secret, fmt.Errorf("keep the secret of DNS cookies: %w", err)
+	return secret, keepSecret(dir, secret)
+}
+
+func keepSecret(dir string, secret dnsserver.Secret) error {
+	if err := keyfile.WriteNew(filepath.Join(dir, secretName), secret, 0o600); err != nil {
+		return fmt.Errorf("keep the secret of DNS cookies: %w", err)
 	}
-	return secret, nil
+	return nil
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -184,5 +185,25 @@ func TestStateOfTheServiceManager(t *testing.T) {
 	t.Setenv("STATE_DIRECTORY", dir+":/nowhere")
 	if got := stateOf(broken); got != dir {
 		t.Errorf("two: %q", got)
+	}
+}
+
+// If this fails, a controller that finds its state folder still in use, or its store
+// unreadable for a moment, while its configuration has a fault, is not started again: for
+// the service manager it has ended as one that has nothing to run with.
+func TestAFaultOfTheStoreIsNotTheConfigurations(t *testing.T) {
+	w := newWorld(t, "berlin")
+	w.opt.watchEvery = time.Hour
+	r := w.start()
+	r.until("the configuration is kept", func() bool { _, ok, err := r.store.Config(); return ok && err == nil })
+	w.write(w.config("instance:", "instanze:"))
+	_, err := w.try()
+	if _, faulty := errors.AsType[*config.FaultsError](err); err == nil || faulty {
+		t.Errorf("it ends as one with a faulty configuration: %v", err)
+	}
+	for _, want := range []string{"in use by process", "instanze"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in the error: %v", want, err)
+		}
 	}
 }

@@ -37,12 +37,25 @@ func (a *App) lookAtState() {
 		// A commit finds out what is wrong, and is told of as any that fails.
 		a.loop.post(func() { a.keeper.everything(a.loop.engine.Machine()) })
 	}
-	if _, err := os.Lstat(a.socket()); !errors.Is(err, fs.ErrNotExist) {
-		return
-	}
 	if _, err := os.Stat(a.statedir); err != nil {
 		return
 	}
+	if gone(a.socket()) {
+		a.remakeSocket()
+	}
+	if a.keeper.failure() == nil && a.store.InPlace() {
+		if err := a.names.putBack(a.statedir, a.cfg.Load().KeyFolder()); err != nil {
+			a.log.Error("the keys of zones are gone from the state folder and cannot be written anew", "error", err)
+		}
+	}
+}
+
+func gone(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+func (a *App) remakeSocket() {
 	a.control.drop()
 	if err := a.listenControl(); err != nil {
 		a.log.Error("the socket for the commands is gone and cannot be made again", "error", err)

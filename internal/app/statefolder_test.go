@@ -1,6 +1,8 @@
 package app
 
 import (
+	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,6 +63,71 @@ func TestStateFolderIsRemoved(t *testing.T) {
 	r = w.start()
 	if st, err := r.Status(t.Context()); err != nil || st.Sites[0].Nodes[0].Word != sites.WordMaintenance {
 		t.Errorf("what was known is forgotten: %v %v", st.Sites[0].Nodes[0].Word, err)
+	}
+}
+
+// If this fails, nobody hears that everybody on the machine may put another socket, another
+// store or other keys into the state folder.
+func TestStateFolderThatAllMayChange(t *testing.T) {
+	w := newWorld(t, "berlin")
+	state := filepath.Join(w.dir, "state")
+	if err := errors.Join(os.Mkdir(state, 0o700), os.Chmod(state, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	w.opt.Log = slog.New(slog.NewTextHandler(&log, nil))
+	if err := w.start().stopped(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "run chmod 700 on it") {
+		t.Errorf("the log says:\n%s", log.String())
+	}
+}
+
+// If this fails, whoever makes a state folder again that was removed, as the alert says, has
+// lost the keys that zones are signed with all the same, and hears of it at the next start,
+// when they are known to nobody any more.
+func TestStateFolderIsRemovedWithItsKeys(t *testing.T) {
+	w := newWorld(t, "berlin")
+	w.write(w.config("hostmaster: admin@example.lan", "hostmaster: admin@example.lan, dnssec: on"))
+	r := w.start()
+	r.settled()
+	state := filepath.Join(w.dir, "state")
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(state, name))
+		if err != nil {
+			return err.Error()
+		}
+		return string(data)
+	}
+	keys, err := filepath.Glob(filepath.Join(state, "keys", "K*"))
+	if err != nil || len(keys) != 2 {
+		t.Fatalf("keys %q, %v", keys, err)
+	}
+	files := []string{secretName, "keys/" + filepath.Base(keys[0]), "keys/" + filepath.Base(keys[1])}
+	before := make([]string, len(files))
+	for i, name := range files {
+		before[i] = read(name)
+	}
+	if err := errors.Join(os.RemoveAll(state), os.Mkdir(state, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	r.until("all is there again", func() bool {
+		r.lookAtState() // as every ten seconds
+		return read(secretName) == before[0]
+	})
+	for i, name := range files {
+		if got := read(name); got != before[i] {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if err := r.stopped(); err != nil {
+		t.Fatal(err)
+	}
+	r = w.start()
+	r.settled()
+	if n := count(r.seen, sites.KeyReplaced); n != 0 {
+		t.Errorf("a key was replaced %d times", n)
 	}
 }
 

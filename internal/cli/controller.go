@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -18,22 +19,44 @@ import (
 func (c *commands) client() (*api.Client, error) {
 	switch {
 	case c.remote.url == "":
-		return api.NewClient(c.socketPath()), nil
+		path, err := c.socketPath()
+		if err != nil {
+			return nil, err
+		}
+		return api.NewClient(path), nil
 	case c.socket != "":
 		return nil, &exit{wrongUse, errors.New("--socket and --url are two ways; give one")}
 	}
 	return c.remote.client(c.LookupEnv)
 }
 
-func (c *commands) socketPath() string {
+// socketPath is where the controller of the configuration listens. One that was named
+// and is not there is a slip: another controller may listen where most do.
+func (c *commands) socketPath() (string, error) {
 	if c.socket != "" {
-		return c.socket
+		return c.socket, nil
 	}
 	state := config.StatePath(c.config)
 	if state == "" {
+		if err := legible(c.config); err != nil && c.config != defaultConfig {
+			return "", fmt.Errorf("the controller is found by its configuration: %w; name that with --config, or its socket with --socket", err)
+		}
 		state = defaultState
 	}
-	return filepath.Join(state, api.SocketName)
+	return filepath.Join(state, api.SocketName), nil
+}
+
+// legible gives an error where a file or a folder is not there or cannot be read by us.
+func legible(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // asking runs what asks the controller.

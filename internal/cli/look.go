@@ -48,7 +48,7 @@ func (c *commands) healthCommand() *cobra.Command {
 be reached; for service managers and containers.`,
 		Args: noArguments, ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	cmd.RunE = c.asking(func(ctx context.Context, client *api.Client, _ []string) error {
+	asked := c.asking(func(ctx context.Context, client *api.Client, _ []string) error {
 		ask, word := client.Healthy, "healthy"
 		if ready {
 			ask, word = client.Ready, "ready"
@@ -57,10 +57,17 @@ be reached; for service managers and containers.`,
 			if p, ok := errors.AsType[*api.Problem](err); ok && len(p.Missing) > 0 {
 				err = fmt.Errorf("%s: %s", p.Detail, strings.Join(p.Missing, ", "))
 			}
-			return &exit{unhealthy, err}
+			return err
 		}
 		return c.print(api.Healthful{Status: word}, func(p *printer) { p.line("%s", word) })
 	})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		err := asked(cmd, args)
+		if _, coded := errors.AsType[*exit](err); err != nil && !coded {
+			err = &exit{unhealthy, err}
+		}
+		return err
+	}
 	cmd.Flags().BoolVar(&ready, "ready", false, "ask whether everything is ready, too: 4 while something is missing")
 	return cmd
 }

@@ -30,10 +30,9 @@ func StatePath(path string) string {
 
 // statePath finds the path in the part "state" of a file that is no YAML any
 // more: in the same line, or in the indented ones below it.
-var statePath = regexp.MustCompile(`(?m)^state:[^\n]*(?:\n[ \t]+[^\n]*)*?\bpath:[ \t]*("[^"\n]*"|'[^'\n]*'|[^\s,}#]+)`)
+var statePath = regexp.MustCompile(`(?m)^state:[^\n]*(?:\n[ \t]+[^\n]*)*?\bpath:[ \t]*("[^"\n]*"|'[^'\n]*'|(?:\$\{\w+\}|[^\s,}#])+)`)
 
-// writtenState looks for the state folder in files that cannot be read as YAML. A path
-// with a variable in it is not taken for one.
+// writtenState looks for the state folder in files that cannot be read as YAML.
 func writtenState(path string) string {
 	files := []string{path}
 	if entries, err := os.ReadDir(path); err == nil {
@@ -51,8 +50,9 @@ func writtenState(path string) string {
 			continue
 		}
 		if found := statePath.FindSubmatch(data); found != nil {
-			dir := strings.Trim(string(found[1]), `"'`)
-			if dir == "" || strings.Contains(dir, "$") {
+			env := environment{lookup: os.LookupEnv, used: make(map[string]string)}
+			dir, err := env.expand(strings.Trim(string(found[1]), `"'`))
+			if err != nil || dir == "" {
 				continue
 			}
 			return relative(Value[string]{V: dir, At: Pos{File: name}})

@@ -27,9 +27,11 @@ func TestStatePath(t *testing.T) {
 		{"no YAML, absolute", "state: {path: '/srv/d'}\n\t", "/srv/d"},
 		{"no YAML, of another part", "state:\nother: {path: here}\nsites: ]\n", ""},
 		{"no YAML, of a zone", "dns:\n  path: here\n ]", ""},
-		{"no YAML, a variable", "state: {path: \"${NOPE_DNSTEER}/x\"}\nsites: ]\n", ""},
+		{"no YAML, an unset variable", "state: {path: \"${NOPE_DNSTEER}/x\"}\nsites: ]\n", ""},
+		{"no YAML, a variable", "state: {path: ${ROOT_DNSTEER}/x}\nsites: ]\n", "/srv/x"},
 		{"no YAML, none", "sites: ]\n", ""},
 	}
+	t.Setenv("ROOT_DNSTEER", "/srv")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(dir, "dnsteer.yaml")

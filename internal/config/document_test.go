@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -46,5 +47,21 @@ func TestLineOfWhatCannotBeRead(t *testing.T) {
 				t.Errorf("got %v, want %s … %s", err, place, tt.want)
 			}
 		})
+	}
+}
+
+// If this fails, a zone file that was saved by an editor that marks its begin loses the
+// record in its first line, which gets another name.
+func TestMarkInFrontOfAZoneFile(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "lan.zone"), []byte("\ufeffns1 300 IN A 127.0.0.1\r\n"), 0o600)
+	path := filepath.Join(dir, "dnsteer.yaml")
+	put(t, path, []byte("\ufeffdns: {listen: [\"127.0.0.1:5353\"], zones: [{name: lan, file: lan.zone, ns: [ns1.lan], hostmaster: a@lan}]}\r\n"), 0o600)
+	cfg, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := fmt.Sprint(cfg.DNS.Zones[0].Records, cfg.Warnings); !strings.Contains(text, "ns1.lan.\t300\tIN\tA\t127.0.0.1") || strings.Contains(text, "ns1.lan has no address") {
+		t.Error(text)
 	}
 }

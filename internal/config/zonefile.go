@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/miekg/dns"
 )
@@ -84,6 +85,9 @@ func zoneError(err error) string {
 func (b *builder) zoneRecord(rr dns.RR, at Pos, t *zoneTable) {
 	h := rr.Header()
 	h.Name = strings.ToLower(h.Name)
+	if strings.ContainsFunc(h.Name, func(c rune) bool { return c > unicode.MaxASCII }) {
+		b.warn(at, "the name %q has other letters than those of ASCII: nobody who types it asks for that, expected its IDNA form, xn--…", trimDot(h.Name))
+	}
 	switch {
 	case h.Class != dns.ClassINET:
 		b.fault(at, "found the class %s, expected IN", dns.ClassToString[h.Class])
@@ -149,6 +153,7 @@ func (in *inclusion) open(name string) (*zoneReader, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	in.bundle.Files[path] = data
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // which some editors write in front
 	r := &zoneReader{in: in, path: path, rest: bytes.NewReader(data)}
 	in.stack = append(in.stack, r)
 	return r, nil

@@ -88,13 +88,18 @@ type Made struct {
 
 // New makes a key for a zone.
 func New(zone string, algorithm uint8) (Made, error) {
-	k, secret, err := dnsserver.GenerateSigningKey(zone, algorithm)
+	k, _, err := dnsserver.GenerateSigningKey(zone, algorithm)
 	if err != nil {
 		return Made{}, err
 	}
+	return Of(k), nil
+}
+
+// Of gives a key that is in use with the contents of its files.
+func Of(k dnsserver.SigningKey) Made {
 	record := k.Record()
 	text := fmt.Sprintf("; A key for keys and records of %s, number %d.\n%s\n", record.Hdr.Name, k.Tag(), record)
-	return Made{k, []byte(text), []byte(record.PrivateKeyString(secret))}, nil
+	return Made{k, []byte(text), []byte(k.PrivateText())}
 }
 
 // Name gives the name of a key's files without their ends.
