@@ -19,10 +19,10 @@ const enableWithin = 20 * time.Second
 func (p *Publisher) Enable(ctx context.Context, name string) (later string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, enableWithin)
 	defer cancel()
-	turned := map[*member]<-chan struct{}{}
+	turned, order := map[*member]<-chan struct{}{}, map[*member]uint64{}
 	// An order that could not be stored is in force all the same.
 	unstored := p.each(name, func(m *member) error {
-		turned[m] = m.enable()
+		turned[m], order[m] = m.enable()
 		return p.deps.Store.SetNow(ctx, m.key, m.stored())
 	})
 	for m := range turned {
@@ -33,7 +33,7 @@ func (p *Publisher) Enable(ctx context.Context, name string) (later string, err 
 	}
 	var waits []string
 	err = p.each(name, func(m *member) error {
-		wait, err := m.caughtUp(ctx, turned[m])
+		wait, err := m.caughtUp(ctx, turned[m], order[m])
 		if wait != "" {
 			waits = append(waits, wait)
 		}
@@ -43,15 +43,15 @@ func (p *Publisher) Enable(ctx context.Context, name string) (later string, err 
 }
 
 // enable has nothing hold the next round back but the circuit. What it gives is
-// closed when a round has ended.
-func (m *member) enable() <-chan struct{} {
+// closed when a round has ended; that round may have begun before this order.
+func (m *member) enable() (turned <-chan struct{}, order uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.kept.Disabled = nil
 	m.st.retry = time.Time{}
 	m.kicked, m.free, m.ordered = true, true, m.p.holds(m.site)
 	m.orders++
-	return m.turned
+	return m.turned, m.orders
 }
 
 func (m *member) stored() []byte {
@@ -70,9 +70,9 @@ func (p *Publisher) retry(c *providers.Circuit) {
 	}
 }
 
-// caughtUp waits until a server was caught up with. It gives why that is to be
-// waited for longer, or the error.
-func (m *member) caughtUp(ctx context.Context, turned <-chan struct{}) (wait string, err error) {
+// caughtUp waits until a server was caught up with by a round that knew of an order.
+// It gives why that is to be waited for longer, or the error.
+func (m *member) caughtUp(ctx context.Context, turned <-chan struct{}, order uint64) (wait string, err error) {
 	m.mu.Lock()
 	known, stopped := m.known, m.stopped
 	m.mu.Unlock()
@@ -96,10 +96,11 @@ func (m *member) caughtUp(ctx context.Context, turned <-chan struct{}) (wait str
 			return fmt.Sprintf("%s is enabled and being caught up with; that takes longer than this command waits. \"dnsteer target show %s\" says how it goes.", m.title(), m.name), nil
 		}
 		m.mu.Lock()
-		err, current := m.st.err, m.st.done == m.version && !m.free // only a round that began after the order ends free
+		met, err, current := m.met >= order, m.st.err, m.st.done == m.version
 		turned = m.turned
 		m.mu.Unlock()
 		switch {
+		case !met:
 		case err != nil && m.p.isLost(m.site):
 			return m.unseen(), nil
 		case err != nil:

@@ -39,9 +39,10 @@ type member struct {
 	kicked, free bool
 	// ordered: an operator's order lets it go though its site is held. orders counts
 	// those orders and the ones that set free: only a round that began after the last
-	// of them ends what they let go.
+	// of them ends what they let go, and met is up to which the last that has ended knew them.
 	ordered   bool
 	orders    uint64
+	met       uint64
 	stopped   bool
 	cancel    context.CancelFunc // of the round under way
 	st        standing

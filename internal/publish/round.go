@@ -56,6 +56,7 @@ func (m *member) round(life context.Context) {
 	m.p.deps.Meter.Synced(m.name, m.server.Name, result, time.Since(start))
 	m.ended(ctx, &goal, &out, err)
 	m.mu.Lock()
+	m.met = goal.orders
 	close(m.turned)
 	m.turned = make(chan struct{})
 	m.mu.Unlock()
