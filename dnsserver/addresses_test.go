@@ -10,30 +10,30 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/dnsteer/dnsteer/internal/daemontest"
 )
 
 // If this fails, someone whose port 53 is taken is not told by whom.
 func TestPortTaken(t *testing.T) {
 	for _, network := range []string{"tcp", "udp"} {
 		t.Run(network, func(t *testing.T) {
-			var port uint16
+			at := daemontest.Addr(t) // nobody else has it over the other transport
 			if network == "tcp" {
-				l, err := net.Listen("tcp", "127.0.0.1:0")
+				l, err := net.Listen("tcp", at.String())
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer l.Close()
-				port = netip.MustParseAddrPort(l.Addr().String()).Port()
 			} else {
-				c, err := net.ListenPacket("udp", "127.0.0.1:0")
+				c, err := net.ListenPacket("udp", at.String())
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer c.Close()
-				port = netip.MustParseAddrPort(c.LocalAddr().String()).Port()
 			}
 			cfg := lanConfig(t)
-			cfg.Listen = []netip.AddrPort{netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port)}
+			cfg.Listen = []netip.AddrPort{at}
 			s := newServer(t, cfg)
 			err := s.Serve(t.Context())
 			if !errors.Is(err, syscall.EADDRINUSE) {
@@ -108,7 +108,7 @@ func TestOverlappingAddresses(t *testing.T) {
 // the addresses that were served.
 func TestReloadOfAddresses(t *testing.T) {
 	s := lanServer(t)
-	first := serving(t, s, "127.0.0.1:0")[0]
+	first := serving(t, s, daemontest.Addr(t).String())[0] // nobody gets it by chance afterwards, not even who dials it
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -106,7 +106,7 @@ func give(t *testing.T, who string, addr netip.AddrPort, name string, limit time
 // If this fails, NSD, Knot or BIND cannot stand beside this server: they do not get
 // the zone, learn of a failover late, or have nothing to say when this server is gone.
 func TestSecondaries(t *testing.T) {
-	const limit = time.Minute // for a start on a busy machine
+	const limit = 3 * time.Minute // for a start on a busy machine
 	nsd, knot, bind := daemontest.Addr(t), daemontest.Addr(t), daemontest.Addr(t)
 	cfg := transferConfig(t)
 	cfg.Listen = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:0")}

@@ -18,7 +18,7 @@ import (
 // and gives the addresses, sorted.
 func (r *running) proved(p *place, host, ds string) string {
 	r.t.Helper()
-	client := dns.Client{Timeout: 2 * time.Second, Dialer: &net.Dialer{LocalAddr: &net.UDPAddr{IP: p.host(200).AsSlice()}}}
+	client := dns.Client{Timeout: patience, Dialer: &net.Dialer{LocalAddr: &net.UDPAddr{IP: p.host(200).AsSlice()}}}
 	ask := func(name string, qtype uint16) (set []dns.RR, sig *dns.RRSIG) {
 		m := new(dns.Msg).SetQuestion(name, qtype)
 		m.SetEdns0(1232, true)

@@ -39,13 +39,18 @@ func TestThereIsAWayIn(t *testing.T) {
 	}
 	res, _ := login("the right one")
 	cookie := "Cookie: " + res.cookies[0].Name + "=" + res.cookies[0].Value
-	for range 50 {
+	hindered := false
+	for range 50 { // the first wait is a second, which a busy machine may take for the next login
 		if res, _ = login("a wrong one"); res.StatusCode == http.StatusTooManyRequests {
+			res, _ = login("the right one")
+			hindered = hindered || res.StatusCode == http.StatusTooManyRequests
+		}
+		if hindered {
 			break
 		}
 	}
-	if res, text := login("the right one"); res.StatusCode != http.StatusTooManyRequests {
-		t.Fatalf("guessing is not hindered: %d %s", res.StatusCode, text)
+	if !hindered {
+		t.Fatal("guessing is not hindered")
 	}
 	for _, header := range []string{cookie, "Authorization: Bearer " + canary} {
 		if res, text, _ := r.ask("GET", "/api/v1/status", "", header); res.StatusCode != http.StatusOK {

@@ -130,9 +130,14 @@ func TestLoadJudgesAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer l.close()
-			got, err := l.run(200 * time.Millisecond)
-			if err != nil {
-				t.Fatal(err)
+			var got measured
+			for limit := time.Now().Add(time.Minute); ; { // a busy machine may answer nothing for a while
+				if got, err = l.run(200 * time.Millisecond); err != nil {
+					t.Fatal(err)
+				}
+				if tt.fewer || got.answered > 0 || time.Now().After(limit) {
+					break
+				}
 			}
 			if (got.wrong > 0) != tt.wrong || (got.answered == 0) != tt.fewer {
 				t.Errorf("got %+v", got)

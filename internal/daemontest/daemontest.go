@@ -107,7 +107,7 @@ func Until(t testing.TB, what string, ok func() bool) {
 	tick := time.NewTicker(10 * time.Millisecond) // asking is polling
 	defer tick.Stop()
 	for start := time.Now(); !ok(); <-tick.C {
-		if time.Since(start) > time.Minute {
+		if time.Since(start) > 3*time.Minute {
 			t.Fatalf("it does not come to be that %s", what)
 		}
 	}

@@ -172,6 +172,7 @@ func (c *Change) Commit() {
 	for addr, e := range s.open {
 		if !wanted[addr] {
 			delete(s.open, addr)
+			_ = e.listener.Close() // it is free from now on; to end what is open can take a while
 			s.ending.Go(func() { e.leave(s.life) })
 			continue
 		}
@@ -211,7 +212,7 @@ func (s *Server) serve(ln net.Listener, cfg *config.HTTP) *endpoint {
 	}
 	addr := ln.Addr().String()
 	s.ending.Go(func() {
-		if err := e.http.Serve(e.listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := e.http.Serve(e.listener); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			s.opt.Log.Error("the HTTP listener has ended", "on", addr, "error", err)
 		}
 	})

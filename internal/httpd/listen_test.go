@@ -44,6 +44,22 @@ func TestAWildcardIsOfItsFamily(t *testing.T) {
 	}
 }
 
+// Who takes http away and puts it back at once would have the second reload refused:
+// the address would be taken, by the controller itself.
+func TestAnAddressThatIsLeftIsFreeAtOnce(t *testing.T) {
+	s := open(t, func(c *config.HTTP) { c.Listen = []netip.AddrPort{daemontest.Addr(t)} })
+	for range 100 { // nothing else has a turn between the two, most of the time
+		s.use(nil)
+		s.use(s.cfg)
+	}
+	if res, _ := s.ask("GET", "/-/healthy", ""); res.StatusCode != 200 {
+		t.Errorf("it does not answer: %d", res.StatusCode)
+	}
+	if log := s.log.String(); strings.Contains(log, "has ended") {
+		t.Errorf("what was meant to end is told as a fault: %s", log)
+	}
+}
+
 // What asks for the health by HTTP/1.0, as balancers and monitors do, names no host, and
 // would take a controller that is well for dead. No browser does so.
 func TestHealthWithoutAHost(t *testing.T) {

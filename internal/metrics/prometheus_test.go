@@ -127,7 +127,7 @@ func startPrometheus(t *testing.T, target string) *prometheusServer {
 // until asks again and again.
 func (p *prometheusServer) until(what string, ok func() bool) {
 	p.t.Helper()
-	limit := time.Now().Add(60 * time.Second)
+	limit := time.Now().Add(3 * time.Minute)
 	for tick := time.NewTicker(100 * time.Millisecond); !ok(); <-tick.C {
 		if time.Now().After(limit) {
 			p.t.Fatalf("it does not come to be that %s", what)

@@ -130,3 +130,51 @@ func TestEnableAfterARoundThatFails(t *testing.T) {
 		})
 	})
 }
+
+// Of two who enable a target one after the other the first would wait for what the
+// second has ordered.
+func TestTwoWhoEnable(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.p.Want("router", names("app", a1))
+		sleep(time.Minute)
+		earlier, own, later := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		enable := func() (told chan string) {
+			told = make(chan string, 1)
+			go func() {
+				wait, err := w.p.Enable(w.t.Context(), "router")
+				told <- fmt.Sprint(wait, err)
+			}()
+			synctest.Wait()
+			return told
+		}
+		w.d.hand(func() { w.d.hang, w.d.fail = earlier, func(int) error { return errDown } })
+		w.p.Compare("berlin")
+		synctest.Wait() // a round is under way that has met the fault
+		first := enable()
+		w.d.hand(func() { w.d.fail, w.d.hang = nil, own })
+		close(earlier)
+		synctest.Wait()
+		select {
+		case said := <-first:
+			t.Errorf("told of the earlier round: %s", said)
+		default:
+		}
+		second := enable()
+		w.d.hand(func() { w.d.hang = later })
+		close(own)
+		synctest.Wait()
+		select {
+		case said := <-first:
+			if said != "<nil>" {
+				t.Error(said)
+			}
+		default:
+			t.Error("the first waits for the second")
+		}
+		w.d.hand(func() { w.d.hang = nil })
+		close(later)
+		if said := <-second; said != "<nil>" {
+			t.Error(said)
+		}
+	})
+}

@@ -165,7 +165,7 @@ func (a *asker) Ask(name string, v6 bool) (addrs []netip.Addr, ttl time.Duration
 	if v6 {
 		q.Question[0].Qtype = dns.TypeAAAA
 	}
-	in, _, err := (&dns.Client{Timeout: 5 * time.Second}).Exchange(q, a.at)
+	in, _, err := (&dns.Client{Timeout: time.Minute}).Exchange(q, a.at)
 	if err != nil {
 		return nil, 0, false
 	}

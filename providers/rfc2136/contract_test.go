@@ -145,7 +145,7 @@ func (s *stand) Ask(name string, v6 bool) (addrs []netip.Addr, ttl time.Duration
 		qtype = dns.TypeAAAA
 	}
 	m := new(dns.Msg).SetQuestion(dns.Fqdn(name), qtype)
-	in, _, err := (&dns.Client{Timeout: time.Second}).ExchangeContext(context.Background(), m, s.direct.Server)
+	in, _, err := (&dns.Client{Timeout: time.Minute}).ExchangeContext(context.Background(), m, s.direct.Server)
 	if err != nil {
 		return nil, 0, false
 	}

@@ -71,7 +71,7 @@ type stand struct {
 func newStand(t *testing.T, profile string) *stand {
 	t.Helper()
 	version, how, _ := strings.Cut(profile, " ")
-	s := &stand{version: version, secure: how == "over TLS", udp: &dns.Client{Timeout: time.Second}}
+	s := &stand{version: version, secure: how == "over TLS", udp: &dns.Client{Timeout: soon}}
 	s.r = router(t, routersim.Options{Version: version})
 	s.calm = routersim.Faults{Torn: how == "in torn pieces"}
 	s.r.SetFaults(s.calm)

@@ -111,7 +111,7 @@ func TestServersThatFail(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := New(scripted(t, map[string]string{tt.step: tt.answer}))
-			wait := 20 * time.Second
+			wait := time.Minute
 			if tt.answer == "" {
 				wait = 200 * time.Millisecond
 			}

@@ -22,7 +22,7 @@ func TestSend(t *testing.T) {
 	want := append(bytes.Repeat([]byte{0xff}, 6), bytes.Repeat(mac, 16)...)
 	for range repeats {
 		buf := make([]byte, 200)
-		if err := pc.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		if err := pc.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		n, _, err := pc.ReadFrom(buf)

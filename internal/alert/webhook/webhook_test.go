@@ -156,7 +156,7 @@ func TestReceiversThatFail(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			h := hook(t, Options{URL: alert.Secret(server(t, tt.handle) + "/s3cr3t-token"), Secrets: []alert.Secret{"signing key"}, Now: func() time.Time { return noon }})
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			if tt.name == "hang" {
 				ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 			}
