@@ -3,6 +3,7 @@ package alert
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,9 +61,9 @@ func TestAChannelThatMayWorkAgainIsTriedSoon(t *testing.T) {
 				dead := func(context.Context, int) error { return errors.New("no route to host") }
 				first, second := &peer{fault: dead}, &peer{fault: dead}
 				cfg := config(map[string]*peer{"first": first, "second": second})
-				cut := true
+				var back atomic.Bool
 				cfg.DeadMan = &DeadMan{Every: time.Minute, Call: func(context.Context) error {
-					if cut {
+					if !back.Load() {
 						return errors.New("no route to host")
 					}
 					return nil
@@ -84,7 +85,7 @@ func TestAChannelThatMayWorkAgainIsTriedSoon(t *testing.T) {
 					time.Sleep(20 * time.Second)
 					w.happen("failover_outage berlin/b", 0)
 				default:
-					cut = false
+					back.Store(true)
 				}
 				time.Sleep(4 * time.Minute)
 				if got := second.subjects(); len(got) == 0 {
