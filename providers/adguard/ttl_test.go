@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -56,17 +57,17 @@ func TestTTLThatIsNotAnsweredFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			proxy := httputil.NewSingleHostReverseProxy(to)
-			asked := 0
+			var asked atomic.Int64
 			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				switch asked++; {
-				case r.URL.Path != path:
-					asked--
+				if r.URL.Path != path {
 					proxy.ServeHTTP(w, r)
-				case cut:
-					panic(http.ErrAbortHandler)
-				default:
-					http.Error(w, "busy", http.StatusServiceUnavailable)
+					return
 				}
+				asked.Add(1)
+				if cut {
+					panic(http.ErrAbortHandler)
+				}
+				http.Error(w, "busy", http.StatusServiceUnavailable)
 			}))
 			t.Cleanup(front.Close)
 			p := dial(t, Config{URL: front.URL, TTL: 5 * time.Second, ManageTTL: true})
@@ -75,12 +76,12 @@ func TestTTLThatIsNotAnsweredFor(t *testing.T) {
 					t.Errorf("%s: %v", path, err)
 				}
 			}
-			before := asked
+			before := asked.Load()
 			if err := p.Settle(t.Context()); err == nil || class(err) != "transient 0s" {
 				t.Errorf("%s: %v", path, err)
 			}
-			if before != 1 || asked == before { // what is read is asked for again on another connection
-				t.Errorf("%s: asked %d times before two changes, and %d times to settle", path, before, asked-before)
+			if before != 1 || asked.Load() == before { // what is read is asked for again on another connection
+				t.Errorf("%s: asked %d times before two changes, and %d times to settle", path, before, asked.Load()-before)
 			}
 		}
 	}
