@@ -161,11 +161,11 @@ func (e *Engine) reconfigure(ctx context.Context) {
 		return
 	}
 	e.active = cfg.active()
-	e.book.Reload(cfg.Routes, cfg.Group, e.world.Exists, e.look())
-	e.book.Adopt(cfg.has, e.look())
 	e.actions.use(cfg)
 	e.openBoxes(ctx, cfg)
 	e.closeBoxes(cfg)
+	e.book.Reload(cfg.Routes, cfg.Group, e.world.Exists, e.look())
+	e.book.Adopt(cfg.has, e.look())
 	e.keepAlive(ctx, cfg.DeadMan)
 }
 
