@@ -77,7 +77,7 @@ func (m *Machine) ExplainPool(id PoolID) string {
 			t += " (" + p.Active + " is active)"
 		}
 	case Emergency:
-		if p.PutOff != nil {
+		if p.any("", (*node).serving) { // a pause, or the guard, keeps it from them
 			t += ": " + p.From + " steps in"
 		} else {
 			t += ": no node of its own serves, so " + p.From + " steps in"
@@ -91,7 +91,10 @@ func (m *Machine) ExplainPool(id PoolID) string {
 		case how != "":
 			t += "all of its nodes are " + how + ", so nothing can serve it until one is put back"
 		case p.Paused != nil:
-			t += "nothing could serve it, and until the pause is over no node that answers again replaces it by itself (`dnsteer failback " + p.site.Name + "` puts it back)"
+			t += "nothing could serve it, and until the pause is over no node that answers again replaces it by itself"
+			if p.any("", (*node).canStepIn) {
+				t += " (`dnsteer failback " + p.site.Name + "` puts it back)"
+			}
 		default:
 			t += "nothing can serve it, and a node that answers again replaces it at once"
 		}
@@ -101,7 +104,7 @@ func (m *Machine) ExplainPool(id PoolID) string {
 		case how != "":
 			why, until = "all of its nodes are "+how, "one is put back"
 		case p.Paused != nil:
-			until += " and the pause is over"
+			why, until = "nothing could serve it", until+" and the pause is over"
 		}
 		t += ": " + why + ", and its records are taken away (`on_empty: remove`) until " + until
 	case Empty:
