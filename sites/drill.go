@@ -127,7 +127,7 @@ func (m *Machine) endsDrill(n *node) bool {
 	for _, p := range n.in {
 		others := false
 		for _, x := range p.nodes {
-			others = others || x != n && (x.serves() != [families]bool{} || x.canStepIn())
+			others = others || x != n && (x.serving() || x.canStepIn())
 		}
 		if !others && p.inOutage() {
 			return true

@@ -77,7 +77,7 @@ func (m *Machine) ExplainPool(id PoolID) string {
 			t += " (" + p.Active + " is active)"
 		}
 	case Emergency:
-		if p.PutOff != nil {
+		if p.any("", (*node).serving) { // a pause, or the guard, keeps it from them
 			t += ": " + p.From + " steps in"
 		} else {
 			t += ": no node of its own serves, so " + p.From + " steps in"
@@ -85,25 +85,8 @@ func (m *Machine) ExplainPool(id PoolID) string {
 		if m.byName[p.From].Condition == SiteIsDown {
 			t += " (it cannot be seen at the moment)"
 		}
-	case LastResort:
-		t += " as a last resort: "
-		switch how := p.takenText(); {
-		case how != "":
-			t += "all of its nodes are " + how + ", so nothing can serve it until one is put back"
-		case p.Paused != nil:
-			t += "nothing could serve it, and until the pause is over no node that answers again replaces it by itself (`dnsteer failback " + p.site.Name + "` puts it back)"
-		default:
-			t += "nothing can serve it, and a node that answers again replaces it at once"
-		}
-	case Removed:
-		why, until := "nothing can serve it", "a node answers again"
-		switch how := p.takenText(); {
-		case how != "":
-			why, until = "all of its nodes are "+how, "one is put back"
-		case p.Paused != nil:
-			until += " and the pause is over"
-		}
-		t += ": " + why + ", and its records are taken away (`on_empty: remove`) until " + until
+	case LastResort, Removed:
+		t += p.explainNothing()
 	case Empty:
 	}
 	if p.PutOff != nil {
@@ -122,6 +105,26 @@ func (m *Machine) ExplainPool(id PoolID) string {
 		t += ". A change may be near, so the built-in server's TTL for it is low"
 	}
 	return t + "."
+}
+
+// explainNothing says why nothing can serve a pool, and what ends that (A5).
+func (p *pool) explainNothing() string {
+	why, until, last := "nothing can serve it", "a node answers again", "and a node that answers again replaces it at once"
+	switch how := p.takenText(); {
+	case how != "":
+		why, until = "all of its nodes are "+how, "one is put back"
+		last = "so nothing can serve it until one is put back"
+	case p.Paused != nil:
+		why, until = "nothing could serve it", until+" and the pause is over"
+		last = "and until the pause is over no node that answers again replaces it by itself"
+		if p.any("", (*node).canStepIn) {
+			last += " (`dnsteer failback " + p.site.Name + "` puts it back)"
+		}
+	}
+	if p.Source == LastResort {
+		return " as a last resort: " + why + ", " + last
+	}
+	return ": " + why + ", and its records are taken away (`on_empty: remove`) until " + until
 }
 
 // takenText says how operators and windows have taken all nodes of the pool; "" if

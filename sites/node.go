@@ -108,6 +108,9 @@ func (n *node) serves() (in [families]bool) {
 	})
 }
 
+// serving says whether it serves in any family.
+func (n *node) serving() bool { return n.serves() != [families]bool{} }
+
 // may says in which families a pending node counts as serving where the pool
 // has nothing else (N10).
 func (n *node) may() (in [families]bool) {
@@ -131,7 +134,7 @@ func (n *node) those(ok func(*line) bool) (in [families]bool) {
 // steady says whether the node may be switched to: it serves, does not fail,
 // and its last probe came back up (A2).
 func (n *node) steady() bool {
-	if n.serves() == [families]bool{} {
+	if !n.serving() {
 		return false
 	}
 	judged := false

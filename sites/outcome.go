@@ -55,12 +55,18 @@ func (m *Machine) outcomeText(c *Command, before []given) string {
 	var said []string
 	for _, was := range before {
 		p, gives, now := was.pool, m.givesText(was.pool), was.pool.spoken()
-		how := ""
+		how, none := "", !p.any("", (*node).serving) // else a pause keeps it from one
 		switch p.Source {
 		case Emergency:
-			how = ": " + p.From + " steps in, for no node of its own serves"
+			how = ": " + p.From + " steps in"
+			if none {
+				how += ", for no node of its own serves"
+			}
 		case LastResort, Removed:
-			how = ", as a last resort: nothing can serve it"
+			how = ", as a last resort"
+			if none {
+				how += ": nothing can serve it"
+			}
 		case Own, Empty:
 		}
 		switch {

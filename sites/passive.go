@@ -24,7 +24,7 @@ func (m *Machine) choose(p *pool) (*node, [families]bool) {
 		if n.steady() {
 			return n, n.serves()
 		}
-		if first == nil && n.serves() != [families]bool{} {
+		if first == nil && n.serving() {
 			first = n
 		}
 	}

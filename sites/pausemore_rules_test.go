@@ -83,7 +83,39 @@ func TestC3Apart(t *testing.T) {
 				60s down berlin/b
 				2m pause berlin
 				3m explain pool berlin`,
-			want: `berlin answers nothing: nothing can serve it, and its records are taken away (` + "`on_empty: remove`" + `) until a node answers again and the pause is over. It is paused by ann (test): nothing of it moves by itself; ` + "`dnsteer resume berlin`" + ` ends that.`,
+			want: `berlin answers nothing: nothing could serve it, and its records are taken away (` + "`on_empty: remove`" + `) until a node answers again and the pause is over. It is paused by ann (test): nothing of it moves by itself; ` + "`dnsteer resume berlin`" + ` ends that.`,
+		}, {
+			name: "nor by a failback, where its nodes are back in another pool",
+			cfg:  func(c *Config) { c.Sites[0].Pools = append(c.Sites[0].Pools, Pool{Name: "media", Nodes: []int{0, 1}}) },
+			in: `60s down berlin/a
+				60s down berlin/b
+				2m pause berlin/default
+				2m up berlin/a
+				3m failback berlin
+				3m see berlin, berlin/media
+				3m explain pool berlin
+				3m maintenance berlin/b say`,
+			want: `berlin=last_resort 10.1.0.11, 10.1.0.12
+				berlin/media=own 10.1.0.11
+				berlin answers 10.1.0.11, 10.1.0.12 as a last resort: nothing could serve it, and until the pause is over no node that answers again replaces it by itself. It is paused by ann (test): nothing of it moves by itself; ` + "`dnsteer resume berlin`" + ` ends that.
+				berlin/b is in maintenance by ann (test). berlin answers 10.1.0.11 now, as a last resort.`,
+		}, {
+			name: "of one that an emergency site serves it is not said that no node of its own could",
+			cfg: several(emergencies("berlin>hamburg"), func(c *Config) {
+				c.Sites[0].Pools = append(c.Sites[0].Pools, Pool{Name: "media", Nodes: []int{0, 1}})
+			}),
+			in: `60s down berlin/a
+				60s down berlin/b
+				2m pause berlin/default
+				2m up berlin/a
+				3m explain pool berlin
+				9m see berlin/media
+				9m explain pool berlin
+				9m maintenance berlin/b say`,
+			want: `berlin answers 10.2.0.11: no node of its own serves, so hamburg steps in. It is paused by ann (test): nothing of it moves by itself; ` + "`dnsteer resume berlin`" + ` ends that.
+				berlin/media=own 10.1.0.11
+				berlin answers 10.2.0.11: hamburg steps in. It is paused by ann (test): nothing of it moves by itself; ` + "`dnsteer resume berlin`" + ` ends that.
+				berlin/b is in maintenance by ann (test). berlin still answers 10.2.0.11: hamburg steps in.`,
 		}, {
 			name: "a recovering node of a paused pool steps in for nobody (C3, C4)",
 			cfg:  func(c *Config) { c.Sites[0].Pools[0].OnEmpty = OnEmptyRemove },

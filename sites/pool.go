@@ -62,7 +62,7 @@ func (p *pool) find(name string, replaced bool) *node {
 // active gives the active node: the incarnation that serves, if any does.
 func (p *pool) active() *node {
 	n := p.find(p.Active, false)
-	if old := p.find(p.Active, true); old != nil && (n == nil || n.serves() == [families]bool{}) {
+	if old := p.find(p.Active, true); old != nil && (n == nil || !n.serving()) {
 		return old
 	}
 	return n

@@ -86,7 +86,7 @@ func (m *Machine) judgeHeld(p *pool) {
 		n := p.find(x.Node, x.Replaced)
 		switch {
 		case n == nil || n.taken() || p.Source != Own:
-		case n.serves() == [families]bool{}:
+		case !n.serving():
 			m.holdBack(p, n, n.site.Name+"/"+n.Name+" is out")
 			return
 		case n.overdue(m.now.Boot, p.Held != 0):

@@ -93,7 +93,7 @@ func (m *Machine) explainFigures(n *node) string {
 // explainWaiting says that the node is to take over and waits (A11).
 func (m *Machine) explainWaiting(n *node) string {
 	for _, p := range n.in {
-		if p.PutOff != nil && (p.PutOff.To == n.Name || p.PutOff.To == "" && n.serves() != [families]bool{}) {
+		if p.PutOff != nil && (p.PutOff.To == n.Name || p.PutOff.To == "" && n.serving()) {
 			return " It is to serve " + p.label() + " again; " + m.waitText(p) + "."
 		}
 	}

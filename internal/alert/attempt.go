@@ -35,7 +35,7 @@ func (o *outbox) judge(d *delivery, err error, partial *Partial) {
 	now := time.Now()
 	o.mu.Lock()
 	o.sending = false
-	was := !o.failing.IsZero()
+	worked := o.failing.IsZero()
 	var left error
 	gone := err == nil
 	if err == nil {
@@ -48,7 +48,7 @@ func (o *outbox) judge(d *delivery, err error, partial *Partial) {
 			o.items = o.items[1:]
 		}
 	}
-	name, fails := o.channel.Name, o.fails
+	name, fails, works := o.channel.Name, o.fails, o.failing.IsZero()
 	o.mu.Unlock()
 	switch {
 	case left != nil:
@@ -63,8 +63,8 @@ func (o *outbox) judge(d *delivery, err error, partial *Partial) {
 	if gone {
 		o.gone(name, d, left)
 	}
-	if was != (err != nil) {
-		o.changed(err == nil)
+	if worked != works {
+		o.changed(works)
 	}
 }
 
@@ -72,7 +72,7 @@ func (o *outbox) judge(d *delivery, err error, partial *Partial) {
 func (o *outbox) took(now time.Time, partial *Partial) {
 	o.taken++
 	o.failing, o.err, o.fails, o.next, o.sent, o.partial = time.Time{}, nil, 0, time.Time{}, now, nil
-	o.row, o.broken = 0, false
+	o.row = 0
 	if partial != nil {
 		o.partial = partial.Err
 	}
@@ -83,16 +83,15 @@ func (o *outbox) miss(d *delivery, err error, now time.Time) (gone bool, left er
 	o.missed++
 	o.fails++
 	o.err = err
-	if o.failing.IsZero() {
+	r := refused(err)
+	if o.failing.IsZero() && (!r.Message || o.row > 0) { // else it is that message alone, as far as is known
 		o.failing = now
 	}
-	r := refused(err)
 	o.next, o.tried = now.Add(max(pause(o.fails), min(r.After, longestAfter))), now
 	if r.After > 0 {
 		o.tried = time.Time{}
 	}
 	if !r.Message {
-		o.broken = true
 		return false, nil
 	}
 	if d.refused++; d.refused < refusals {
@@ -100,8 +99,8 @@ func (o *outbox) miss(d *delivery, err error, now time.Time) (gone bool, left er
 	}
 	o.dropped++
 	o.fails, o.next = 0, time.Time{}
-	if o.row++; o.row == 1 && !o.broken { // it was that message alone, as far as is known
-		o.failing, o.err = time.Time{}, nil
+	if o.row++; o.failing.IsZero() {
+		o.err = nil
 	}
 	return true, fmt.Errorf("it was refused %d times: %w", d.refused, err)
 }

@@ -161,11 +161,11 @@ func (e *Engine) reconfigure(ctx context.Context) {
 		return
 	}
 	e.active = cfg.active()
-	e.book.Reload(cfg.Routes, cfg.Group, e.world.Exists, e.look())
-	e.book.Adopt(cfg.has, e.look())
 	e.actions.use(cfg)
 	e.openBoxes(ctx, cfg)
 	e.closeBoxes(cfg)
+	e.book.Reload(cfg.Routes, cfg.Group, e.world.Exists, e.look())
+	e.book.Adopt(cfg.has, e.look())
 	e.keepAlive(ctx, cfg.DeadMan)
 }
 
@@ -246,7 +246,9 @@ func (e *Engine) put(name string, m *Message, fallback []string, keep map[string
 	added, dropped := o.add(m, fallback, now)
 	keepDelivery(keep, name, added)
 	if dropped != nil {
-		keep[deliveryKey(name, dropped.Seq)] = nil
+		e.mu.Lock()
+		e.leave(name, []*delivery{dropped}, fmt.Sprintf("has %d messages that wait already", maxQueued))
+		e.mu.Unlock()
 		e.tellDropped(name, []*delivery{dropped}, fmt.Sprintf("%d messages wait for it already", maxQueued))
 	}
 }

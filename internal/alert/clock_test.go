@@ -1,6 +1,8 @@
 package alert
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,6 +78,36 @@ func TestAChannelIsReplacedWhileSomethingWaits(t *testing.T) {
 			if diff := cmp.Diff([]string{"firing berlin cannot be seen"}, p.subjects()); diff != "" {
 				t.Errorf("by %s (-want +got):\n%s", name, diff)
 			}
+		}
+	})
+}
+
+// An action that was chosen while a reload took it out would be carried out when it is put
+// back, for what is long past.
+func TestAnActionThatIsTakenOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ran atomic.Int64
+		cfg := &Config{Instance: "hq", Actions: []Action{{
+			Name: "wake", Match: Match{Kinds: []string{"node_offline"}}, Timeout: time.Second,
+			Do: func(context.Context, *Message) (string, error) { ran.Add(1); return "woken", nil },
+		}}}
+		w := newWorld()
+		world := w.world()
+		world.Explain = func(context.Context, string) []string { time.Sleep(explainWithin); return nil }
+		e := New(cfg, world, nil, 0)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); e.Run(ctx) }()
+		w.happen("node_offline berlin/a", 0)
+		time.Sleep(explainWithin / 2)
+		e.Reload(&Config{Instance: "hq"})
+		time.Sleep(time.Hour)
+		e.Reload(cfg)
+		time.Sleep(time.Minute)
+		cancel()
+		<-done
+		if n := ran.Load(); n != 0 {
+			t.Errorf("it was carried out %d times", n)
 		}
 	})
 }

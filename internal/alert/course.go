@@ -66,17 +66,23 @@ func (b *Book) reroute(now time.Time) {
 
 // Adopt has what lasts wait for the routes that take it, where no channel that is there
 // was told of it or will be: none was configured when it began, or another has come in
-// the place of the one that was told.
+// the place of the one that was told. Who was told in the place of that one goes on to be.
 func (b *Book) Adopt(there func(channel string) bool, now time.Time) {
 	b.changes++
 	known := make(map[uint64]bool)
 	for _, w := range b.Waiting {
 		known[w.Event.ID] = known[w.Event.ID] || slices.ContainsFunc(w.To, there)
 	}
+	stood := make(map[uint64][]string)
 	for _, c := range b.Cases {
 		heard := slices.ContainsFunc(c.To, there)
+		left := slices.DeleteFunc(slices.Clone(c.Heard), func(name string) bool { return !there(name) })
+		if !heard && len(left) > 0 {
+			c.To, c.Heard = left, nil
+		}
 		for _, m := range c.Members {
 			known[m.Event.ID] = known[m.Event.ID] || heard
+			stood[m.Event.ID] = append(stood[m.Event.ID], left...)
 		}
 	}
 	moved := make(map[uint64]bool)
@@ -87,11 +93,13 @@ func (b *Book) Adopt(there func(channel string) bool, now time.Time) {
 		}
 		t.Explain = nil // it was so then
 		before := len(b.Waiting)
-		b.assign(t, now)
+		b.assignBut(t, stood[t.Event.ID], now)
 		moved[t.Event.ID] = len(b.Waiting) > before
 	}
 	for _, c := range b.Cases { // it begins anew with those who have not heard of it
-		c.Members = slices.DeleteFunc(c.Members, func(m *member) bool { return moved[m.Event.ID] })
+		if !slices.ContainsFunc(c.To, there) {
+			c.Members = slices.DeleteFunc(c.Members, func(m *member) bool { return moved[m.Event.ID] })
+		}
 	}
 	b.Cases = slices.DeleteFunc(b.Cases, func(c *incident) bool { return len(c.Members) == 0 })
 }

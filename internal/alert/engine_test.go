@@ -544,22 +544,34 @@ func TestAMessageThatIsRefused(t *testing.T) {
 }
 
 // One message that its receiver does not like would have the channel be said to fail, for
-// as long as nothing else happens; and one that refuses all would not be.
+// as long as nothing else happens, or until it is given up; and one that refuses all would
+// not be.
 func TestAChannelThatRefuses(t *testing.T) {
 	for refused, want := range map[int]bool{1: false, 2: true} {
-		synctest.Test(t, func(t *testing.T) {
-			p := &peer{fault: func(context.Context, int) error { return &RefusedError{Err: errors.New("554 no"), Message: true} }}
-			w := newWorld()
-			e, stop := w.run(config(map[string]*peer{"p": p}))
-			defer stop()
-			for i := range refused {
-				w.happen(fmt.Sprintf("failover_outage berlin/n%d", i), 0)
+		for _, after := range []time.Duration{time.Minute, 15 * time.Minute} {
+			synctest.Test(t, func(t *testing.T) {
+				p, w := &peer{}, newWorld()
+				cfg := config(map[string]*peer{"p": p})
+				cfg.FallbackAfter = after
+				e, stop := w.run(cfg)
+				defer stop()
+				w.happen("failover_outage berlin/well", 0)
 				time.Sleep(30 * time.Minute)
-			}
-			if got := w.find(sites.AlertFailed).ID != 0; got != want {
-				t.Errorf("%d messages are refused, said to fail: %v, %+v", refused, got, e.Status().Channels[0])
-			}
-		})
+				p.set(func(context.Context, int) error { return &RefusedError{Err: errors.New("554 no"), Message: true} })
+				for i := range refused {
+					w.happen(fmt.Sprintf("failover_outage berlin/n%d", i), 0)
+					time.Sleep(time.Minute)
+					s := e.Status().Channels[0] // nor is it one that some take and others do not
+					if fails := i > 0; s.Failing.IsZero() == fails || (s.Error == "") == fails || s.Queued != 1 || s.Next.IsZero() {
+						t.Errorf("while message %d waits: %+v", i+1, s)
+					}
+					time.Sleep(29 * time.Minute)
+				}
+				if got := w.find(sites.AlertFailed).ID != 0; got != want {
+					t.Errorf("%d messages are refused, said to fail: %v, %+v", refused, got, e.Status().Channels[0])
+				}
+			})
+		}
 	}
 }
 

@@ -3,6 +3,8 @@ package alert
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -91,4 +93,31 @@ func TestTheFallbackIsToldTheEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a channel has no room for would reach nobody, though another stands by.
+func TestWhatThereIsNoRoomForTakesItsFallback(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ill, spare := &peer{fault: func(context.Context, int) error { return errors.New("connection refused") }}, &peer{}
+		cfg := config(map[string]*peer{"ill": ill, "spare": spare})
+		cfg.Routes = []Route{{Name: "1", Match: Match{Kinds: []string{"site_*"}}, To: []string{"ill"}, Fallback: []string{"spare"}}}
+		w := newWorld()
+		for i := range uint64(maxQueued) {
+			keepDelivery(w.values, "ill", &delivery{Seq: i + 1, Message: Message{ID: fmt.Sprint(i), Thread: fmt.Sprint(i), Subject: fmt.Sprint("news ", i), Severity: sites.Info}, Queued: time.Now(), Fallback: []string{"spare"}})
+		}
+		_, stop := w.run(cfg)
+		time.Sleep(time.Second)
+		w.happen("site_down berlin", 0)
+		time.Sleep(5 * time.Minute)
+		stop()
+		if d := cmp.Diff([]string{" news 0"}, spare.subjects()); d != "" {
+			t.Fatalf("the fallback has (-want +got):\n%s", d)
+		}
+		if notes := spare.messages()[0].Notes; !slices.Equal(notes, []string{"It comes this way because ill has 1000 messages that wait already."}) {
+			t.Errorf("it says %q", notes)
+		}
+		if key := deliveryKey("ill", 1); w.values[key] != nil {
+			t.Error("it is still stored")
+		}
+	})
 }

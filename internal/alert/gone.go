@@ -40,6 +40,9 @@ func (e *Engine) closeBoxes(cfg *Config) {
 		e.mu.Lock()
 		e.leave(name, items, "is no longer configured")
 		e.mu.Unlock()
+		for _, d := range items {
+			e.book.Heard(d.Message.Thread, d.Fallback) // soon; who is left of an incident is asked before
+		}
 		if len(items) > 0 {
 			e.tellDropped(name, items, "the channel is no longer configured")
 		}

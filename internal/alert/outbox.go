@@ -56,13 +56,12 @@ type outbox struct {
 	failing time.Time // since when; zero while it works
 	err     error
 	partial error
-	// row counts the messages in a row that were refused for what they are; broken: there
-	// was another fault since the channel fails.
-	row    int
-	broken bool
-	sent   time.Time // when the last was taken
-	fails  int
-	next   time.Time // not before; zero for at once
+	// row counts the messages in a row that were given up because they were refused for
+	// what they are.
+	row   int
+	sent  time.Time // when the last was taken
+	fails int
+	next  time.Time // not before; zero for at once
 	// tried is when it failed last; zero too where the receiver has said when to come again.
 	tried   time.Time
 	dropped int

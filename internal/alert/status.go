@@ -103,10 +103,14 @@ func (o *outbox) status() ChannelStatus {
 		Name: o.channel.Name, Type: o.channel.Type, Queued: len(o.items), LastSent: o.sent,
 		Failing: o.failing, Dropped: o.dropped, Taken: o.taken, Refused: o.missed, Queue: []Queued{},
 	}
-	if o.err != nil {
-		c.Error, c.Next = o.err.Error(), o.next
-	} else if o.partial != nil {
+	switch {
+	case !o.failing.IsZero():
+		c.Error = o.err.Error()
+	case o.partial != nil:
 		c.Error = o.partial.Error()
+	}
+	if o.err != nil {
+		c.Next = o.next
 	}
 	for i, d := range o.items {
 		if i == 0 {

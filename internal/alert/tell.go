@@ -66,9 +66,9 @@ func (b *Book) follow(c *incident, now time.Time) []Outgoing {
 	switch {
 	case dueNow && len(open) == 0:
 		return b.say(c, b.resolve(c), now)
-	case dueNow && len(fresh) > 0 && !whole(fresh, open):
+	case dueNow && !whole(fresh, open):
 		c.Due = time.Time{} // of a node that is reached and still out, nothing is said
-	case dueNow && len(fresh) > 0:
+	case dueNow:
 		if at := c.quiet(); at.After(now) {
 			c.Due = at
 			return nil

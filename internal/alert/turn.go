@@ -26,6 +26,7 @@ func (e *Engine) turn(ctx context.Context) time.Duration {
 	now, wall := time.Now(), e.look()
 	e.reconfigure(ctx)
 	if !e.active {
+		e.todo = nil
 		e.store(ctx, make(map[string][]byte)) // who is configured later is told what lasts
 		return time.Hour
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,15 +26,19 @@ func each(u *url.URL) (list []*url.URL) {
 	switch strings.ToLower(name) {
 	case "telegram":
 		query := u.Query()
-		for key := range query {
+		var chats []string
+		for _, key := range slices.Sorted(maps.Keys(query)) { // of the two names the library takes either, by chance
 			if k := strings.ToLower(key); k == "chats" || k == "channels" {
-				for chat := range strings.SplitSeq(query.Get(key), ",") {
-					query := u.Query()
-					query.Set(key, chat)
-					one := *u
-					one.RawQuery = query.Encode()
-					list = append(list, &one)
-				}
+				chats = append(chats, strings.Split(query.Get(key), ",")...)
+				query.Del(key)
+			}
+		}
+		for _, chat := range chats {
+			if chat != "" {
+				query.Set("chats", chat)
+				one := *u
+				one.RawQuery = query.Encode()
+				list = append(list, &one)
 			}
 		}
 	case "pushbullet", "twilio":
@@ -47,7 +53,7 @@ func each(u *url.URL) (list []*url.URL) {
 			}
 		}
 	}
-	if len(list) < 2 {
+	if len(list) == 0 {
 		return []*url.URL{u}
 	}
 	return list

@@ -100,8 +100,11 @@ func TestOneReceiverOfSeveral(t *testing.T) {
 func TestReceivers(t *testing.T) {
 	for in, want := range map[string][]string{
 		"telegram://1:a@telegram?chats=@a,-5&preview=no": {"telegram://1:a@telegram?chats=%40a&preview=no", "telegram://1:a@telegram?chats=-5&preview=no"},
-		"telegram://1:a@telegram?Channels=@a,@b":         {"telegram://1:a@telegram?Channels=%40a", "telegram://1:a@telegram?Channels=%40b"},
-		"telegram://1:a@telegram?chats=@a":               {"telegram://1:a@telegram?chats=@a"},
+		"telegram://1:a@telegram?Channels=@a,@b":         {"telegram://1:a@telegram?chats=%40a", "telegram://1:a@telegram?chats=%40b"},
+		"telegram://1:a@telegram?channels=@a&chats=5,6":  {"telegram://1:a@telegram?chats=%40a", "telegram://1:a@telegram?chats=5", "telegram://1:a@telegram?chats=6"},
+		"telegram://1:a@telegram?chats=@a":               {"telegram://1:a@telegram?chats=%40a"},
+		"telegram://1:a@telegram?chats=@a,":              {"telegram://1:a@telegram?chats=%40a"},
+		"telegram://1:a@telegram?chats=":                 {"telegram://1:a@telegram?chats="},
 		"twilio://sid:t@+15550001/+15550002/+15550003":   {"twilio://sid:t@+15550001/+15550002", "twilio://sid:t@+15550001/+15550003"},
 		"pushbullet://token/device/a@example.com":        {"pushbullet://token/device", "pushbullet://token/a@example.com"},
 		"pushbullet://token/device#tag":                  {"pushbullet://token/device#tag"},
