@@ -20,10 +20,7 @@ func (p *Publisher) Enable(ctx context.Context, name string) (later string, err 
 	ctx, cancel := context.WithTimeout(ctx, enableWithin)
 	defer cancel()
 	orders := map[*member]uint64{}
-	_ = p.each(name, func(m *member) error { // an unknown target is an error below
-		orders[m] = m.enable()
-		return nil
-	})
+	p.obey(name, func(m *member) { orders[m] = m.enable() })
 	for m := range orders {
 		p.retry(m.circuit)
 	}
@@ -48,8 +45,7 @@ func (p *Publisher) Enable(ctx context.Context, name string) (later string, err 
 func (m *member) enable() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kept.Disabled = nil
-	m.p.deps.Store.Set(m.key, m.encode())
+	m.ordain(nil)
 	m.st.retry = time.Time{}
 	m.kicked, m.free, m.ordered = true, true, m.p.holds(m.site)
 	m.orders++
@@ -71,7 +67,7 @@ func (p *Publisher) retry(c *providers.Circuit) {
 // gives why that is to be waited for longer, or the error.
 func (m *member) caughtUp(ctx context.Context, order uint64) (wait string, err error) {
 	m.mu.Lock()
-	known, stopped := m.known, m.stopped
+	known, stopped := m.known, m.stopped()
 	m.mu.Unlock()
 	next := m.circuit.Next()
 	switch {
@@ -102,6 +98,8 @@ func (m *member) caughtUp(ctx context.Context, order uint64) (wait string, err e
 		}
 		select {
 		case <-turned:
+		case <-m.life.Done():
+			return fmt.Sprintf("%s is enabled, and a change of the configuration has come before it was caught up with: \"dnsteer target show %s\" says how it goes.", m.title(), m.name), nil
 		case <-ctx.Done():
 			if m.p.isLost(m.site) {
 				return m.unseen(), nil
