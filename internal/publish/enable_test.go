@@ -81,3 +81,28 @@ func TestATargetThatIsOnlyLookedAtIsEnabled(t *testing.T) {
 		}
 	})
 }
+
+// A person would read that a target is tried again which is left alone, or held.
+func TestWhatIsLeftAloneIsNotTriedAgain(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.d.hand(func() {
+			w.d.fail = func(int) error { return &providers.Error{Class: providers.Permanent, Err: errDown} }
+		})
+		w.p.Want("router", names("app", a1))
+		sleep(time.Minute)
+		if v := w.view(); v.State != Failing || v.Retry.IsZero() {
+			t.Errorf("%s, tried again at %s", v.State, v.Retry)
+		}
+		w.p.Hold("berlin", true)
+		if v := w.view(); v.State != OnHold || !v.Retry.IsZero() {
+			t.Errorf("%s, tried again at %s", v.State, v.Retry)
+		}
+		w.p.Hold("berlin", false)
+		if err := w.p.Disable(w.t.Context(), "router", Order{By: "jo"}); err != nil {
+			t.Error(err)
+		}
+		if v := w.view(); v.State != Disabled || !v.Retry.IsZero() {
+			t.Errorf("%s, tried again at %s", v.State, v.Retry)
+		}
+	})
+}
