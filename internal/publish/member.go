@@ -47,7 +47,8 @@ type member struct {
 	cancel    context.CancelFunc // of the round under way
 	looking   context.CancelFunc // of a call that gives way; nil where there is none
 	st        standing
-	turned    chan struct{} // is closed when the next round has ended
+	turned    chan struct{}  // is closed when the next round has ended
+	begun     providers.Plan // found, and written to, since a round last went through
 	repairs   map[providers.Key][]time.Time
 	born      time.Time
 	lookUntil time.Time // it was found changed, and is looked at again until then

@@ -161,6 +161,9 @@ func (m *member) ended(ctx context.Context, goal *aim, out *turn, err error) {
 	if !out.through() {
 		return
 	}
+	m.mu.Lock()
+	out.First, m.begun = joined(m.begun, out.First), providers.Plan{}
+	m.mu.Unlock()
 	m.drifted(now, &out.Outcome)
 	m.conflicts(&out.Last)
 	if !m.settings().DryRun {
@@ -177,6 +180,7 @@ func (m *member) found(now time.Time, out *providers.Outcome, err error) {
 	m.st.writes += uint64(out.Writes)
 	if out.Writes > 0 {
 		m.st.changed = now
+		m.begun = joined(m.begun, out.First)
 	}
 }
 
