@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dnsteer/dnsteer/internal/clock"
 	"github.com/dnsteer/dnsteer/providers"
 )
 
@@ -77,7 +78,7 @@ func (m *member) caughtUp(ctx context.Context, order uint64) (wait string, err e
 		return fmt.Sprintf("%s is caught up with when its site was seen.", m.title()), nil
 	case next.After(time.Now()):
 		return "", fmt.Errorf("%s is enabled, but not caught up with: its credentials were refused just before, and are tried again at %s, so that nobody is locked out",
-			m.title(), next.UTC().Format("15:04:05 UTC"))
+			m.title(), clock.Told(next, time.Now()))
 	}
 	for {
 		m.mu.Lock()
