@@ -58,7 +58,7 @@ func (m *member) peek(ctx context.Context) (providers.Outcome, error) {
 		}
 		return nil
 	}
-	return m.once(ctx, known, func(r *providers.Round) { r.DryRun = true })
+	return m.study(ctx, known, func(*providers.Round) {})
 }
 
 // Disable has nothing sent to a target from now on, and removes nothing. What is
@@ -179,12 +179,11 @@ func (p *Publisher) Purge(ctx context.Context, name string, o Order, do bool) (f
 	}
 	err = p.each(name, func(m *member) error {
 		var all []providers.Entry
-		look := func(r *providers.Round) {
+		nothing := func(r *providers.Round) {
 			r.Desired, r.Emptied, r.Input.Last, r.Leave, r.Untouched = nil, nil, nil, nil, nil
 			r.Policy = providers.Policy{DeleteGuard: 100}
-			r.DryRun = true
 		}
-		out, err := m.once(ctx, nil, look)
+		out, err := m.study(ctx, func() error { return nil }, nothing)
 		if err != nil {
 			return err
 		}
@@ -195,10 +194,7 @@ func (p *Publisher) Purge(ctx context.Context, name string, o Order, do bool) (f
 		if !do {
 			return nil
 		}
-		return m.special(ctx, m.leftToUs, func(r *providers.Round) {
-			look(r)
-			r.DryRun = false
-		})
+		return m.special(ctx, m.leftToUs, nothing)
 	})
 	return found, err
 }
@@ -225,55 +221,4 @@ func (m *member) leftToUs() error {
 		return fmt.Errorf("%s was enabled meanwhile, so nothing is removed there", m.title())
 	}
 	return m.onlyLooked()
-}
-
-// special makes a round of another kind, with what it leads to, unless not gives an error
-// when its turn has come: another order may have come before it.
-func (m *member) special(ctx context.Context, not func() error, how func(*providers.Round)) error {
-	_, err := m.once(ctx, not, how)
-	m.kick()
-	return err
-}
-
-// once makes one round that differs from others, and keeps what it has learnt: what a
-// round after it learns is newer. A nil not never gives an error.
-func (m *member) once(ctx context.Context, not func() error, how func(*providers.Round)) (out providers.Outcome, err error) {
-	err = m.use(ctx, func(ctx context.Context) (err error) {
-		if not != nil {
-			if err := not(); err != nil {
-				return err
-			}
-		}
-		m.mu.Lock()
-		r := m.make(false)
-		m.mu.Unlock()
-		r.Stale = m.stopped
-		how(r)
-		out, err = m.sync(ctx, r)
-		if r.DryRun {
-			return err
-		}
-		m.mu.Lock()
-		m.found(time.Now(), &out, err)
-		m.mu.Unlock()
-		m.remember(&turn{Outcome: out, synced: err == nil})
-		return err
-	})
-	return out, err
-}
-
-// use makes a call with the provider, which ends when the member is stopped.
-func (m *member) use(ctx context.Context, call func(ctx context.Context) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(m.life, cancel)()
-	err := fmt.Errorf("what is under way at %s has not ended in time: try again", m.title())
-	if m.take(ctx) {
-		err = call(ctx)
-		m.give()
-	}
-	if err != nil && m.stopped() && m.p.life.Err() == nil {
-		return fmt.Errorf("a change of the configuration has ended what was under way at %s: try again", m.title())
-	}
-	return err
 }
