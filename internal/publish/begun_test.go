@@ -44,6 +44,12 @@ func cutReading(w *world) {
 func TestDriftIsToldThoughItsRoundDoesNotEnd(t *testing.T) {
 	for name, cut := range map[string]func(w *world){
 		"cut off": cutReading,
+		"a reload": func(w *world) {
+			w.d.written = func() {
+				w.d.written = nil
+				w.use(func(t *Target) { t.Kind = "another" })
+			}
+		},
 		"a move": func(w *world) {
 			w.d.written = func() {
 				w.d.written = nil

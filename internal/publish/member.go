@@ -231,7 +231,7 @@ func (m *member) inherit() {
 	defer m.mu.Unlock()
 	m.old.mu.Lock()
 	defer m.old.mu.Unlock()
-	m.kept = m.old.kept.clone()
+	m.kept, m.begun = m.old.kept.clone(), m.old.begun
 	m.old.heir, m.old = m, nil
 	m.store()
 }
