@@ -65,7 +65,7 @@ func repeated(body []byte) string {
 			return ""
 		}
 		name, _ := key.(string)
-		folded := strings.ToLower(name)
+		folded := strings.ToLower(strings.ToUpper(name)) // a long s is one too
 		if seen[folded] {
 			return name
 		}

@@ -64,6 +64,7 @@ func TestAnswers(t *testing.T) {
 		{"POST /api/v1/commands", `{"verb": 5}`},
 		{"POST /api/v1/commands", `{"verb": "disable", "site": "berlin", "node": "a", "node": "b"}`},
 		{"POST /api/v1/commands", `{"verb": "disable", "site": "berlin", "SITE": "hamburg"}`},
+		{"POST /api/v1/commands", `{"verb": "disable", "site": "berlin", "\u017fite": "hamburg"}`},
 		{"POST /api/v1/commands", `[{"verb": "pause", "site": "berlin"}]`},
 		{"POST /api/v1/commands", `null`},
 		{"POST /api/v1/commands", ``},

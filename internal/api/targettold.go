@@ -67,7 +67,7 @@ func (v *TargetView) Problems(now time.Time) (list []string) {
 	case TargetDenied:
 		list = append(list, fmt.Sprintf("%s refuses the credentials%s: %s.", v.Title(), since, ended(v.Error)))
 	case TargetFailing:
-		list = append(list, fmt.Sprintf("%s fails%s: %s. Its clients get what it was told before.", v.Title(), since, ended(v.Error)))
+		list = append(list, fmt.Sprintf("%s fails%s: %s. %s", v.Title(), since, ended(v.Error), v.Get()))
 	case TargetDiffers:
 		list = append(list, v.differs(now)...)
 	default:
@@ -86,6 +86,16 @@ func (v *TargetView) Problems(now time.Time) (list []string) {
 		}
 	}
 	return list
+}
+
+// Get says what the clients of a target that fails get. What fails may be what it has
+// beside its records.
+func (v *TargetView) Get() string {
+	wrong := func(r TargetRecord) bool { return !slices.Equal(r.Desired, r.Actual) }
+	if v.Wrong || v.Compared.IsZero() || len(v.Records) == 0 || slices.ContainsFunc(v.Records, wrong) {
+		return "Its clients get what it was told before."
+	}
+	return "Its records were as they should be when it was last read."
 }
 
 // differs tells of a repair that has to wait: what the target holds till then, and

@@ -59,6 +59,12 @@ func TestWhatIsToldOfTargets(t *testing.T) {
 		{"failing for days", func(v *TargetView) {
 			*v = TargetView{Name: "r", Server: "s", State: TargetFailing, Since: at.Add(-50 * time.Hour), Error: "connection refused"}
 		}, []string{"r (s) fails since 2026-02-27 10:00:00 UTC: connection refused. Its clients get what it was told before."}},
+		{"failing with its records right", func(v *TargetView) {
+			*v = TargetView{Name: "r", Server: "s", State: TargetFailing, Since: at, Compared: at, Error: "set the TTL: busy", Records: []TargetRecord{{Name: "app.lan", Type: "A", Desired: []string{"10.1.0.11"}, Actual: []string{"10.1.0.11"}}}}
+		}, []string{"r (s) fails since 12:00:00 UTC: set the TTL: busy. Its records were as they should be when it was last read."}},
+		{"failing with its records wrong", func(v *TargetView) {
+			*v = TargetView{Name: "r", Server: "s", State: TargetFailing, Since: at, Compared: at, Error: "busy", Records: []TargetRecord{{Name: "app.lan", Type: "A", Desired: []string{"10.1.0.11"}, Actual: []string{"10.1.0.12"}}}}
+		}, []string{"r (s) fails since 12:00:00 UTC: busy. Its clients get what it was told before."}},
 		{"denied", func(v *TargetView) { *v = TargetView{Name: "r", Server: "s", State: TargetDenied, Error: "no"} }, []string{"r (s) refuses the credentials: no."}},
 		{"without effect", func(v *TargetView) {
 			*v = TargetView{Name: "r", Findings: []TargetFinding{{sites.Critical, "rewrites are off."}}}

@@ -259,6 +259,30 @@ func TestWhoIsNotLookedAtHasNotFailed(t *testing.T) {
 	})
 }
 
+// Who has waited for what failed before would have to wait as long once more, because many
+// others log in at once.
+func TestWhoIsNotLookedAtHasWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, _ := gate(t, nil)
+		for range freeFailures + 5 {
+			_, _ = g.try(t, "alice", "wrong", here)
+			time.Sleep(longestWait)
+		}
+		for range maxQueue {
+			g.queue <- struct{}{}
+		}
+		if _, err := g.try(t, "alice", password, here); !errors.Is(err, ErrBusy) {
+			t.Fatalf("while others are looked at: %v", err)
+		}
+		for range maxQueue {
+			<-g.queue
+		}
+		if _, err := g.try(t, "alice", password, here); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
+}
+
 // The memory of the controller would be the attacker's.
 func TestFailuresAreBounded(t *testing.T) {
 	l := newLimiter()

@@ -28,8 +28,8 @@ type limiter struct {
 }
 
 type failures struct {
-	count int
-	last  time.Time
+	count        int
+	before, last time.Time
 }
 
 // until is when the next try may be made.
@@ -70,7 +70,7 @@ func (l *limiter) failed(now time.Time, keys ...string) {
 			f.count = 0
 		}
 		f.count++
-		f.last = now
+		f.before, f.last = f.last, now
 	}
 }
 
@@ -80,7 +80,7 @@ func (l *limiter) spared(keys ...string) {
 	defer l.mu.Unlock()
 	for _, k := range keys {
 		if f := l.byKey[k]; f != nil {
-			f.count = max(f.count-1, 0)
+			f.count, f.last = max(f.count-1, 0), f.before
 		}
 	}
 }

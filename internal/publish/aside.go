@@ -33,10 +33,10 @@ func (m *member) aside(ctx context.Context, limit time.Duration, due func() bool
 // errGaveWay is a call that is not due, or has ended for something to be sent or a stop.
 var errGaveWay = errors.New("something is to be sent")
 
-// yield has a call that no record needs give way to what is to be sent now, or to a stop.
+// yield has a call that no record needs give way to what is to be sent now.
 // The caller holds mu.
 func (m *member) yield() {
-	if m.looking != nil && (m.stopped || m.kept.Disabled != nil || !m.halted()) {
+	if m.looking != nil && (m.kept.Disabled != nil || !m.halted()) {
 		m.looking()
 	}
 }
@@ -46,7 +46,7 @@ func (m *member) yield() {
 func (m *member) inspect(ctx context.Context, goal *aim, now time.Time) {
 	due := func() bool {
 		fresh := !m.st.lookedAt.IsZero() && now.Sub(m.st.lookedAt) < inspectEvery
-		return !fresh && m.version == goal.version && !m.kicked && !m.stopped && m.kept.Disabled == nil
+		return !fresh && m.version == goal.version && !m.kicked && !m.stopped() && m.kept.Disabled == nil
 	}
 	var found providers.Inspection
 	err := m.aside(ctx, callWithin, due, func(ctx context.Context) (err error) {
@@ -75,7 +75,7 @@ func (m *member) settle(ctx context.Context, goal *aim) error {
 		return nil
 	}
 	due := func() bool {
-		return m.version == goal.version && !m.stopped && m.kept.Disabled == nil && !m.halted()
+		return m.version == goal.version && !m.stopped() && m.kept.Disabled == nil && !m.halted()
 	}
 	err := m.aside(ctx, callWithin, due, s.Settle)
 	if errors.Is(err, errGaveWay) {

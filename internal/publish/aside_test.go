@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"errors"
 	"net/netip"
 	"slices"
 	"testing"
@@ -83,5 +84,42 @@ func TestAMoveWaitsForNoSetting(t *testing.T) {
 		}
 		sleep(time.Minute)
 		w.told(sites.Drift, sites.DriftRepaired, sites.PublishFailed)
+	})
+}
+
+// A failover would wait for whoever looks at what a push would change, where the target hung
+// as that began.
+func TestAMoveWaitsForNoPlan(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.p.Want("router", names("app", a1))
+		sleep(time.Minute)
+		for _, look := range []func() error{
+			func() error {
+				list, err := w.p.Plan(w.t.Context(), "router")
+				return errors.Join(err, list[0].Err)
+			},
+			func() error {
+				_, err := w.p.Adopt(w.t.Context(), "router", "", false)
+				return err
+			},
+			func() error {
+				_, err := w.p.Purge(w.t.Context(), "router", Order{}, false)
+				return err
+			},
+		} {
+			w.d.hand(func() { w.d.hang = make(chan struct{}) })
+			looked := make(chan error, 1)
+			go func() { looked <- look() }()
+			synctest.Wait()
+			w.d.hand(func() { w.d.hang = nil })
+			w.p.Want("router", names("app", a2))
+			synctest.Wait()
+			w.holds("app", a2)
+			if err := <-looked; err != nil {
+				t.Error(err)
+			}
+			w.p.Want("router", names("app", a1))
+			sleep(time.Minute)
+		}
 	})
 }

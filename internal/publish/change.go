@@ -72,7 +72,7 @@ func (c *Change) swap() (keys map[string]bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, m := range c.fresh {
-		m.succeed()
+		m.place()
 	}
 	stay := map[*member]bool{}
 	keys = map[string]bool{}
@@ -84,13 +84,13 @@ func (c *Change) swap() (keys map[string]bool) {
 	}
 	for _, m := range c.old {
 		if !stay[m] {
-			m.stop()
+			m.end()
 		}
 	}
 	p.targets, p.circuits = c.targets, c.circuits
 	if !p.closed {
 		for _, m := range c.fresh {
-			p.all.Go(func() { m.run(p.life) })
+			p.all.Go(m.run)
 		}
 	}
 	return keys

@@ -61,11 +61,9 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 	})
 	all := slices.Clone(found)
 	dry := m.settings().DryRun
-	held, by := map[providers.Key]bool{}, ""
+	held := map[providers.Key]string{} // by which policy
 	for _, h := range out.Last.Held {
-		if held[h.Key] = true; by == "" || by == "drift" {
-			by = h.By
-		}
+		held[h.Key] = h.By
 	}
 	if found = m.handedOver(out, found, held); len(found) == 0 {
 		m.foreignHand(now, all, false)
@@ -73,13 +71,16 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 		return
 	}
 	var lines []string
-	left, repaired := 0, map[providers.Key]bool{}
+	left, by, repaired := 0, "", map[providers.Key]bool{}
 	for _, d := range found {
 		lines = append(lines, d.String())
-		if held[d.Key()] || dry {
-			left++
-		} else {
+		policy := held[d.Key()]
+		if policy == "" && !dry {
 			repaired[d.Key()] = true
+			continue
+		}
+		if left++; by == "" || by == "drift" {
+			by = policy
 		}
 	}
 	m.foreignHand(now, all, left > 0)
@@ -107,11 +108,11 @@ func (m *member) drifted(now time.Time, out *providers.Outcome) {
 
 // handedOver leaves out what is neither put right nor held: it is somebody else's from now
 // on, which is told as that, or is as it should be by now.
-func (m *member) handedOver(out *providers.Outcome, found []providers.Drift, held map[providers.Key]bool) []providers.Drift {
+func (m *member) handedOver(out *providers.Outcome, found []providers.Drift, held map[providers.Key]string) []providers.Drift {
 	var gone []string
 	found = slices.DeleteFunc(found, func(d providers.Drift) bool {
 		k := d.Key()
-		stays := held[k] || slices.ContainsFunc(out.First.Changes, func(c providers.Change) bool { return c.Key == k })
+		stays := held[k] != "" || slices.ContainsFunc(out.First.Changes, func(c providers.Change) bool { return c.Key == k })
 		if !stays {
 			gone = append(gone, k.String())
 		}

@@ -284,3 +284,18 @@ func TestWhatIsHeldIsNoDrift(t *testing.T) {
 		})
 	}
 }
+
+// A person would read that drift is left for another reason than it is.
+func TestDriftIsLeftForItsOwnReason(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.use(func(t *Target) { t.Drift = Report })
+		w.p.Want("router", names("app", a1, "one", a1, "two", a1, "three", a1))
+		sleep(time.Minute)
+		w.d.hand(func() { w.d.entries[0].Addr = alien })
+		w.p.Want("router", names("app", a1)) // the guard holds the others
+		sleep(time.Minute)
+		if e := w.last(); e.Kind != sites.Drift || !strings.Contains(e.Text, "(drift: report)") {
+			t.Errorf("%+v", e)
+		}
+	})
+}

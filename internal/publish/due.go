@@ -10,7 +10,7 @@ func (m *member) due(now time.Time) (bool, time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	held := m.halted()
-	if m.stopped || !m.known || m.kept.Disabled != nil || held && !m.unsure || m.circuit.Spent() {
+	if m.stopped() || !m.known || m.kept.Disabled != nil || held && !m.unsure || m.circuit.Spent() {
 		return false, idle
 	}
 	next, retry := earlier(m.reconciled(), m.repairAgain(m.st.plan.Held)), m.st.retry

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dnsteer/dnsteer/internal/clock"
 	"github.com/dnsteer/dnsteer/providers"
 )
 
@@ -20,10 +21,7 @@ func (p *Publisher) Enable(ctx context.Context, name string) (later string, err 
 	ctx, cancel := context.WithTimeout(ctx, enableWithin)
 	defer cancel()
 	orders := map[*member]uint64{}
-	_ = p.each(name, func(m *member) error { // an unknown target is an error below
-		orders[m] = m.enable()
-		return nil
-	})
+	p.obey(name, func(m *member) { orders[m] = m.enable() })
 	for m := range orders {
 		p.retry(m.circuit)
 	}
@@ -48,8 +46,7 @@ func (p *Publisher) Enable(ctx context.Context, name string) (later string, err 
 func (m *member) enable() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kept.Disabled = nil
-	m.p.deps.Store.Set(m.key, m.encode())
+	m.ordain(nil)
 	m.st.retry = time.Time{}
 	m.kicked, m.free, m.ordered = true, true, m.p.holds(m.site)
 	m.orders++
@@ -71,7 +68,7 @@ func (p *Publisher) retry(c *providers.Circuit) {
 // gives why that is to be waited for longer, or the error.
 func (m *member) caughtUp(ctx context.Context, order uint64) (wait string, err error) {
 	m.mu.Lock()
-	known, stopped := m.known, m.stopped
+	known, stopped := m.known, m.stopped()
 	m.mu.Unlock()
 	next := m.circuit.Next()
 	switch {
@@ -81,7 +78,7 @@ func (m *member) caughtUp(ctx context.Context, order uint64) (wait string, err e
 		return fmt.Sprintf("%s is caught up with when its site was seen.", m.title()), nil
 	case next.After(time.Now()):
 		return "", fmt.Errorf("%s is enabled, but not caught up with: its credentials were refused just before, and are tried again at %s, so that nobody is locked out",
-			m.title(), next.UTC().Format("15:04:05 UTC"))
+			m.title(), clock.Told(next, time.Now()))
 	}
 	for {
 		m.mu.Lock()
@@ -102,6 +99,8 @@ func (m *member) caughtUp(ctx context.Context, order uint64) (wait string, err e
 		}
 		select {
 		case <-turned:
+		case <-m.life.Done():
+			return fmt.Sprintf("%s is enabled, and a change of the configuration has come before it was caught up with: \"dnsteer target show %s\" says how it goes.", m.title(), m.name), nil
 		case <-ctx.Done():
 			if m.p.isLost(m.site) {
 				return m.unseen(), nil

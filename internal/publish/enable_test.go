@@ -2,6 +2,7 @@ package publish
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -78,6 +79,52 @@ func TestATargetThatIsOnlyLookedAtIsEnabled(t *testing.T) {
 		sleep(time.Minute)
 		if later, err := w.p.Enable(w.t.Context(), "router"); err != nil || !strings.Contains(later, "dry_run") {
 			t.Error(later, err)
+		}
+	})
+}
+
+// A person would read that a target is tried again which is left alone, or held.
+func TestWhatIsLeftAloneIsNotTriedAgain(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.d.hand(func() {
+			w.d.fail = func(int) error { return &providers.Error{Class: providers.Permanent, Err: errDown} }
+		})
+		w.p.Want("router", names("app", a1))
+		sleep(time.Minute)
+		if v := w.view(); v.State != Failing || v.Retry.IsZero() {
+			t.Errorf("%s, tried again at %s", v.State, v.Retry)
+		}
+		w.p.Hold("berlin", true)
+		if v := w.view(); v.State != OnHold || !v.Retry.IsZero() {
+			t.Errorf("%s, tried again at %s", v.State, v.Retry)
+		}
+		w.p.Hold("berlin", false)
+		if err := w.p.Disable(w.t.Context(), "router", Order{By: "jo"}); err != nil {
+			t.Error(err)
+		}
+		if v := w.view(); v.State != Disabled || !v.Retry.IsZero() {
+			t.Errorf("%s, tried again at %s", v.State, v.Retry)
+		}
+	})
+}
+
+// People would wait for a try five minutes from now of a target that wants to be left alone
+// until tomorrow, or for one today.
+func TestWhenDeniedCredentialsAreTriedAgain(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.d.hand(func() {
+			w.d.fail = func(int) error {
+				return &providers.Error{Class: providers.Denied, After: 20 * time.Hour, Err: errors.New("too many wrong tries")}
+			}
+		})
+		w.p.Want("router", names("app", a1))
+		sleep(time.Minute)
+		at := w.view().Retry.UTC().Format("2006-01-02 15:04:05 UTC")
+		if e := w.last(); !strings.Contains(e.Text, "It is tried again at "+at) {
+			t.Errorf("%+v", e)
+		}
+		if _, err := w.p.Enable(w.t.Context(), "router"); err == nil || !strings.Contains(err.Error(), "tried again at "+at) {
+			t.Errorf("told %v", err)
 		}
 	})
 }

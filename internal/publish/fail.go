@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dnsteer/dnsteer/internal/clock"
 	"github.com/dnsteer/dnsteer/providers"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -49,6 +50,8 @@ func (m *member) failed(now time.Time, goal *aim, out *turn, soon bool, err erro
 	switch {
 	case class == providers.Denied && m.circuit.Spent():
 		text += fmt.Sprintf(" Nothing more is tried, so that nobody is locked out: mend the credentials in the configuration, or say \"dnsteer target enable %s\".", m.name)
+	case after > permanent:
+		text += fmt.Sprintf(" It is tried again at %s.", clock.Told(now.Add(after), now))
 	case class == providers.Denied, class == providers.Permanent:
 		text += " It is tried again every five minutes."
 	default:

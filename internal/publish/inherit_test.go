@@ -179,3 +179,26 @@ func TestTakenOverWhileReplaced(t *testing.T) {
 		w.holds("www", a2)
 	})
 }
+
+// A kill just after a reload that has changed a target would lose what was ordered of it, or
+// the journal: what the one before it stores while it ends, and what the one in its place is
+// told, would take each other away.
+func TestStoredWhileReplaced(t *testing.T) {
+	bubble(t, false, func(w *world) {
+		w.replaced()
+		m := w.p.find("router")[0]
+		tell := func(k *kept) { k.Open = map[slot]open{slotFailed: {Text: "it fails"}} }
+		m.before().save(tell)
+		m.save(tell)
+		m.disable(Order{By: "jo"})
+		m.before().save(func(k *kept) { k.Drifts = 7 })
+		w.p.Note([]sites.Event{{ID: 9, Kind: sites.PublishFailed, Target: "router", Text: "it fails"}})
+		if k := w.stored(); k.Disabled == nil || k.Drifts != 7 || k.Open[slotFailed].ID != 9 {
+			t.Errorf("stored: %+v", k)
+		}
+		sleep(time.Minute) // the one before it has ended
+		if k := w.stored(); k.Disabled == nil || k.Drifts != 7 || k.Open[slotFailed].ID != 9 {
+			t.Errorf("stored: %+v", k)
+		}
+	})
+}

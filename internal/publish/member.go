@@ -19,7 +19,9 @@ type member struct {
 	server                *Server
 	circuit               *providers.Circuit // of its credentials; the provider is behind it
 	provider              providers.Provider
-	old                   *member // the one that it takes the place of; nil once that has ended
+	old                   *member         // the one that it takes the place of; nil once that has ended
+	life                  context.Context // from when it is in place until it is stopped
+	end                   context.CancelFunc
 	wake                  chan struct{}
 	done                  chan struct{}
 	busy                  chan struct{} // holds one while the provider is in use, or old is not done
@@ -42,11 +44,11 @@ type member struct {
 	// of them ends what they let go.
 	ordered   bool
 	orders    uint64
-	stopped   bool
 	cancel    context.CancelFunc // of the round under way
 	looking   context.CancelFunc // of a call that gives way; nil where there is none
 	st        standing
-	turned    chan struct{} // is closed when the next round has ended
+	turned    chan struct{}  // is closed when the next round has ended
+	begun     providers.Plan // found, and written to, since a round last went through
 	repairs   map[providers.Key][]time.Time
 	born      time.Time
 	lookUntil time.Time // it was found changed, and is looked at again until then
@@ -166,59 +168,52 @@ func (m *member) kick() {
 	m.rouse()
 }
 
-// stop ends the member; its provider is closed by its goroutine.
-func (m *member) stop() {
-	m.mu.Lock()
-	m.stopped = true
-	if m.cancel != nil {
-		m.cancel()
-	}
-	m.yield()
-	m.mu.Unlock()
-	m.rouse()
-}
+// stopped says whether it has left the configuration, or another takes its place.
+func (m *member) stopped() bool { return m.life.Err() != nil }
 
-// run keeps the target until life ends or it is stopped.
-func (m *member) run(life context.Context) {
+// run keeps the target until its life ends: then it ends what is under way, and closes
+// the provider.
+func (m *member) run() {
 	defer close(m.done)
 	defer m.eye.close()
 	defer m.close()
 	if m.old != nil {
 		select {
 		case <-m.old.done:
-		case <-life.Done():
+		case <-m.p.life.Done():
 			return
 		}
 		m.inherit()
 		m.give()
 	}
+	m.work()
+	m.take(m.p.life) // from whoever uses it still; it is not given back
+}
+
+// work makes the rounds that are due.
+func (m *member) work() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		due, wait := m.due(time.Now())
-		if due && life.Err() == nil {
-			m.round(life)
+		if due {
+			m.round()
 			continue
 		}
 		timer.Reset(wait)
 		select {
-		case <-life.Done():
+		case <-m.life.Done():
 			return
 		case <-m.wake:
 		case <-timer.C:
 		}
-		m.mu.Lock()
-		stopped := m.stopped
-		m.mu.Unlock()
-		if stopped {
-			return
-		}
 	}
 }
 
-// succeed has operators' orders be for this one from now on, though the one that it
-// takes the place of has not ended yet.
-func (m *member) succeed() {
+// place has its life begin: operators' orders are for this one from now on, though the
+// one that it takes the place of has not ended yet.
+func (m *member) place() {
+	m.life, m.end = context.WithCancel(m.p.life)
 	if m.old == nil {
 		return
 	}
@@ -230,18 +225,15 @@ func (m *member) succeed() {
 	m.free, m.ordered = m.old.free, m.old.ordered && m.old.site == m.site // what was not carried out yet
 }
 
-// inherit takes over from the member that this one takes the place of, but for what
-// was ordered of this one meanwhile.
+// inherit takes over from the member that this one takes the place of.
 func (m *member) inherit() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.old.mu.Lock()
 	defer m.old.mu.Unlock()
-	ordered := m.kept.Disabled
-	m.kept = m.old.kept.clone()
-	m.kept.Disabled = ordered
+	m.kept, m.begun = m.old.kept.clone(), m.old.begun
 	m.old.heir, m.old = m, nil
-	m.p.deps.Store.Set(m.key, m.encode())
+	m.store()
 }
 
 // before gives the member that this one takes the place of and that has not ended yet;
@@ -252,15 +244,16 @@ func (m *member) before() *member {
 	return m.old
 }
 
-// present gives the member that has what is kept: m, or the one that took its place.
+// present gives the member that has what is kept, with its mu held: m, or the one that
+// took its place.
 func (m *member) present() *member {
 	for {
 		m.mu.Lock()
 		heir := m.heir
-		m.mu.Unlock()
 		if heir == nil {
 			return m
 		}
+		m.mu.Unlock()
 		m = heir
 	}
 }

@@ -50,57 +50,73 @@ func (p *Publisher) Plan(ctx context.Context, name string) ([]Planned, error) {
 func (m *member) peek(ctx context.Context) (providers.Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, listWithin)
 	defer cancel()
-	if !m.take(ctx) {
-		return providers.Outcome{}, fmt.Errorf("what is under way at %s has not ended in time: try again", m.title())
+	known := func() error {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if !m.known {
+			return errors.New("what it should hold is not known yet: its site was not seen since the start")
+		}
+		return nil
 	}
-	defer m.give()
-	m.mu.Lock()
-	known := m.known
-	r := m.make(false)
-	m.mu.Unlock()
-	if !known {
-		return providers.Outcome{}, errors.New("what it should hold is not known yet: its site was not seen since the start")
-	}
-	r.DryRun = true
-	return m.sync(ctx, r)
+	return m.study(ctx, known, func(*providers.Round) {})
 }
 
 // Disable has nothing sent to a target from now on, and removes nothing. What is
 // under way ends first, within ctx.
 func (p *Publisher) Disable(ctx context.Context, name string, o Order) error {
-	_ = p.each(name, func(m *member) error { // that the target is unknown is said below
-		m.disable(o)
-		return nil
-	})
+	p.obey(name, func(m *member) { m.disable(o) })
 	return p.each(name, func(m *member) error {
 		err := p.deps.Store.Flush(ctx)
-		if m.take(ctx) {
-			m.give()
-		}
+		_ = m.use(ctx, func(context.Context) error { return nil })
 		return err
 	})
 }
 
+// obey has an order in force at all servers of a target that are configured at this
+// moment; of one that is unknown there are none.
+func (p *Publisher) obey(name string, f func(*member)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, m := range p.those(name) {
+		if m.name == name {
+			f(m)
+		}
+	}
+}
+
 // Disabled says whether an operator has a target left alone.
 func (p *Publisher) Disabled(name string) bool {
-	return slices.ContainsFunc(p.find(name), func(m *member) bool {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		return m.kept.Disabled != nil
-	})
+	return slices.ContainsFunc(p.find(name), (*member).disabled)
+}
+
+func (m *member) disabled() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.kept.Disabled != nil
 }
 
 // disable has the order in force.
 func (m *member) disable(o Order) {
 	m.mu.Lock()
-	m.kept.Disabled = &o
-	m.p.deps.Store.Set(m.key, m.encode())
+	m.ordain(&o)
 	if m.cancel != nil {
 		m.cancel()
 	}
 	m.yield()
 	m.mu.Unlock()
 	m.eye.forget()
+}
+
+// ordain keeps whether it is disabled. The one that it takes the place of keeps it too: what
+// that one stores until it has ended stands for both. The caller holds mu.
+func (m *member) ordain(o *Order) {
+	m.kept.Disabled = o
+	m.store()
+	if m.old != nil {
+		m.old.mu.Lock()
+		defer m.old.mu.Unlock()
+		m.old.ordain(o)
+	}
 }
 
 func (p *Publisher) each(name string, f func(*member) error) error {
@@ -163,12 +179,11 @@ func (p *Publisher) Purge(ctx context.Context, name string, o Order, do bool) (f
 	}
 	err = p.each(name, func(m *member) error {
 		var all []providers.Entry
-		look := func(r *providers.Round) {
+		nothing := func(r *providers.Round) {
 			r.Desired, r.Emptied, r.Input.Last, r.Leave, r.Untouched = nil, nil, nil, nil, nil
 			r.Policy = providers.Policy{DeleteGuard: 100}
-			r.DryRun = true
 		}
-		out, err := m.once(ctx, nil, look)
+		out, err := m.study(ctx, func() error { return nil }, nothing)
 		if err != nil {
 			return err
 		}
@@ -179,10 +194,7 @@ func (p *Publisher) Purge(ctx context.Context, name string, o Order, do bool) (f
 		if !do {
 			return nil
 		}
-		return m.special(ctx, m.onlyLooked, func(r *providers.Round) {
-			look(r)
-			r.DryRun = false
-		})
+		return m.special(ctx, m.leftToUs, nothing)
 	})
 	return found, err
 }
@@ -197,43 +209,16 @@ func (m *member) onlyLooked() error {
 
 // leftAlone refuses what would write to a target that is disabled, or only looked at.
 func (m *member) leftAlone() error {
-	m.mu.Lock()
-	disabled := m.kept.Disabled != nil
-	m.mu.Unlock()
-	if disabled {
+	if m.disabled() {
 		return fmt.Errorf("%s is disabled, so nothing is sent to it: enable it first", m.title())
 	}
 	return m.onlyLooked()
 }
 
-// special makes a round of another kind, with what it leads to, unless not gives an error
-// when its turn has come: another order may have come before it.
-func (m *member) special(ctx context.Context, not func() error, how func(*providers.Round)) error {
-	_, err := m.once(ctx, not, how)
-	m.kick()
-	return err
-}
-
-// once makes one round that differs from others, and keeps what it has learnt: what a
-// round after it learns is newer. A nil not never gives an error.
-func (m *member) once(ctx context.Context, not func() error, how func(*providers.Round)) (out providers.Outcome, err error) {
-	if !m.take(ctx) {
-		return out, fmt.Errorf("what is under way at %s has not ended in time: try again", m.title())
+// leftToUs refuses to empty a target that is filled again, or only looked at.
+func (m *member) leftToUs() error {
+	if !m.disabled() {
+		return fmt.Errorf("%s was enabled meanwhile, so nothing is removed there", m.title())
 	}
-	defer m.give()
-	if not != nil {
-		if err := not(); err != nil {
-			return out, err
-		}
-	}
-	m.mu.Lock()
-	r := m.make(false)
-	m.mu.Unlock()
-	r.Stale = nil
-	how(r)
-	out, err = m.sync(ctx, r)
-	if !r.DryRun {
-		m.remember(&turn{Outcome: out, synced: err == nil})
-	}
-	return out, err
+	return m.onlyLooked()
 }

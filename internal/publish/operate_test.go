@@ -202,3 +202,38 @@ func TestAPlanWaitsForAllSilentTargetsAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// A person would read of a target that was emptied that it holds its records still.
+func TestPurgedIsReadSo(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.p.Want("router", names("app", a1))
+		sleep(time.Minute)
+		if _, err := w.p.Purge(w.t.Context(), "router", Order{By: "jo"}, true); err != nil {
+			t.Fatal(err)
+		}
+		sleep(time.Minute)
+		w.holds("app")
+		if v := w.view(); len(v.Sets[0].Actual) > 0 || v.Writes != 2 {
+			t.Errorf("%+v", v)
+		}
+	})
+}
+
+// Whoever purges a target would have it emptied, though another has enabled it meanwhile.
+func TestEnabledWhilePurged(t *testing.T) {
+	bubble(t, true, func(w *world) {
+		w.p.Want("router", names("app", a1))
+		sleep(time.Minute)
+		w.d.hand(func() {
+			w.d.fail = func(int) error { // it is looked at
+				w.d.fail = nil
+				w.p.find("router")[0].enable()
+				return nil
+			}
+		})
+		if _, err := w.p.Purge(w.t.Context(), "router", Order{By: "jo"}, true); err == nil || !strings.Contains(err.Error(), "enabled") {
+			t.Errorf("told %v", err)
+		}
+		w.holds("app", a1)
+	})
+}

@@ -77,7 +77,7 @@ func (m *member) heard(key providers.Key, found []netip.Addr, wrong bool) {
 func (m *member) glance(ctx context.Context) {
 	var r *providers.Round
 	due := func() bool {
-		unsure := m.unsure && !m.stopped && m.kept.Disabled == nil && m.halted()
+		unsure := m.unsure && !m.stopped() && m.kept.Disabled == nil && m.halted()
 		m.unsure = false
 		r = m.make(false)
 		return unsure

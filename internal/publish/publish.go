@@ -174,6 +174,12 @@ func (p *Publisher) Note(events []sites.Event) {
 func (p *Publisher) find(name string) (list []*member) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.those(name)
+}
+
+// those is find for a caller that holds mu: no change of the configuration is put in
+// place meanwhile.
+func (p *Publisher) those(name string) (list []*member) {
 	for _, t := range p.targets {
 		if name == "" || t.Name == name {
 			list = append(list, t.members...)

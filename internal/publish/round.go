@@ -31,15 +31,15 @@ type turn struct {
 func (t *turn) through() bool { return t.synced || t.Verified != nil && len(t.Refused) > 0 }
 
 // round makes one round.
-func (m *member) round(life context.Context) {
-	ctx, cancel := context.WithCancel(life)
+func (m *member) round() {
+	ctx, cancel := context.WithCancel(m.life)
 	defer cancel()
 	if !m.take(ctx) {
 		return
 	}
 	defer m.give()
 	m.mu.Lock()
-	if m.stopped || m.kept.Disabled != nil || m.halted() {
+	if m.stopped() || m.kept.Disabled != nil || m.halted() {
 		m.mu.Unlock()
 		m.glance(ctx)
 		return
@@ -57,9 +57,12 @@ func (m *member) round(life context.Context) {
 	}
 	m.mu.Lock()
 	m.cancel = nil
+	if err != nil && ctx.Err() != nil { // an order to leave it alone has ended it, or a reload
+		err = providers.ErrStale
+	}
 	held := errors.Is(err, providers.ErrStale) && m.halted()
 	m.mu.Unlock()
-	if life.Err() != nil {
+	if m.p.life.Err() != nil {
 		return // it is the stop that has ended it
 	}
 	result := resultOf(err)
@@ -105,7 +108,7 @@ func (m *member) make(free bool) *providers.Round {
 		Stale: func() bool {
 			m.mu.Lock()
 			defer m.mu.Unlock()
-			return m.version != version || m.stopped || m.kept.Disabled != nil || m.halted()
+			return m.version != version || m.stopped() || m.kept.Disabled != nil || m.halted()
 		},
 	}
 }
@@ -135,14 +138,8 @@ func (m *member) ended(ctx context.Context, goal *aim, out *turn, err error) {
 	now := time.Now()
 	m.mu.Lock()
 	first := m.st.compared.IsZero()
-	if out.Listing.Entries != nil || err == nil {
-		m.st.plan, m.st.listing = out.Last, out.Listing
-	}
-	m.st.writes += uint64(out.Writes)
-	if out.Writes > 0 {
-		m.st.changed = now
-	}
-	aborted := m.stopped || m.kept.Disabled != nil
+	m.found(now, &out.Outcome, err)
+	aborted := m.stopped() || m.kept.Disabled != nil
 	soon := out.Untried() && (out.Taken || len(m.st.late) == 0) // it may take the rest
 	if err == nil || len(out.Last.Changes) > 0 {                // otherwise it was not read
 		m.st.late = out.Late(m.st.late)
@@ -164,11 +161,26 @@ func (m *member) ended(ctx context.Context, goal *aim, out *turn, err error) {
 	if !out.through() {
 		return
 	}
+	m.mu.Lock()
+	out.First, m.begun = joined(m.begun, out.First), providers.Plan{}
+	m.mu.Unlock()
 	m.drifted(now, &out.Outcome)
 	m.conflicts(&out.Last)
 	if !m.settings().DryRun {
 		m.inspect(ctx, goal, now)
 		m.look(&out.Outcome, first)
+	}
+}
+
+// found notes what a round has read and written. The caller holds mu.
+func (m *member) found(now time.Time, out *providers.Outcome, err error) {
+	if out.Listing.Entries != nil || err == nil {
+		m.st.plan, m.st.listing = out.Last, out.Listing
+	}
+	m.st.writes += uint64(out.Writes)
+	if out.Writes > 0 {
+		m.st.changed = now
+		m.begun = joined(m.begun, out.First)
 	}
 }
 

@@ -131,9 +131,12 @@ func (m *member) encode() []byte {
 	return data
 }
 
+// store has it stored soon. The caller holds mu: what is newer is stored later.
+func (m *member) store() { m.p.deps.Store.Set(m.key, m.encode()) }
+
 // save has it stored soon, if f has changed it.
 func (m *member) save(f func(k *kept)) {
-	m.mu.Lock()
+	m = m.present()
 	defer m.mu.Unlock()
 	before := string(m.encode())
 	f(&m.kept)
@@ -146,7 +149,7 @@ func (m *member) save(f func(k *kept)) {
 func (m *member) saveNow(ctx context.Context, f func(k *kept)) error {
 	m.mu.Lock()
 	f(&m.kept)
-	m.p.deps.Store.Set(m.key, m.encode()) // under mu: what is newer is stored later
+	m.store()
 	m.mu.Unlock()
 	return m.p.deps.Store.Flush(ctx)
 }
@@ -228,19 +231,17 @@ func (k *kept) unsure() (list []providers.Key) {
 func (m *member) problem(what slot, severity sites.Severity, text string, again bool) {
 	m.p.deps.Tell(func() (sites.Event, bool) {
 		m := m.present()
-		m.mu.Lock()
+		defer m.mu.Unlock()
 		was, told := m.kept.Open[what]
-		left := m.stopped
-		m.mu.Unlock()
+		left := m.stopped() && m.p.life.Err() == nil
 		if left || told && was.Severity == severity && (!again || was.Text == text) {
 			return sites.Event{}, false
 		}
-		m.save(func(k *kept) {
-			if k.Open == nil {
-				k.Open = map[slot]open{}
-			}
-			k.Open[what] = open{Text: text, Severity: severity}
-		})
+		if m.kept.Open == nil {
+			m.kept.Open = map[slot]open{}
+		}
+		m.kept.Open[what] = open{Text: text, Severity: severity}
+		m.store()
 		begins, _ := what.kinds()
 		return sites.Event{Kind: begins, Severity: severity, Site: m.site, Target: m.title(), Text: text, Resolves: was.ID}, true
 	})
@@ -251,22 +252,20 @@ func (m *member) solved(what slot, text string) {
 	_, ends := what.kinds()
 	m.p.deps.Tell(func() (sites.Event, bool) {
 		m := m.present()
-		m.mu.Lock()
+		defer m.mu.Unlock()
 		was, told := m.kept.Open[what]
-		m.mu.Unlock()
 		if !told {
 			return sites.Event{}, false
 		}
-		m.save(func(k *kept) { delete(k.Open, what) })
+		delete(m.kept.Open, what)
+		m.store()
 		return sites.Event{Kind: ends, Site: m.site, Target: m.title(), Text: text, Resolves: was.ID}, true
 	})
 }
 
 // note learns the ID of an event of this member.
 func (m *member) note(e *sites.Event) {
-	if old := m.before(); old != nil {
-		old.note(e)
-	}
+	old := m.before()
 	m.save(func(k *kept) {
 		for what, o := range k.Open {
 			if begins, _ := what.kinds(); begins == e.Kind && o.Text == e.Text {
@@ -275,6 +274,9 @@ func (m *member) note(e *sites.Event) {
 			}
 		}
 	})
+	if old != nil { // what that one stores stands for both until it has ended
+		old.note(e)
+	}
 }
 
 // title names the member for people.

@@ -100,7 +100,7 @@ func (m *member) view() View {
 	if v.State == Denied && st.err == nil { // one before it, with the same credentials, has found out
 		v.Error = m.circuit.Refused()
 	}
-	if v.Error != nil && !m.circuit.Spent() {
+	if (v.State == Failing || v.State == Denied) && !m.circuit.Spent() {
 		v.Retry = later(st.retry, m.circuit.Next())
 	}
 	m.eye.mu.Lock()

@@ -163,7 +163,10 @@ func (p *Provider) failed(in *dns.Msg, err error) error {
 	if errors.Is(err, dns.ErrSecret) || errors.Is(err, dns.ErrKeyAlg) {
 		return &providers.Error{Class: providers.Permanent, Err: fmt.Errorf("sign a message to %s with the key %s: %w: look at the target's tsig", p.cfg.Server, p.key, err)}
 	}
-	if errors.Is(err, dns.ErrSig) || errors.Is(err, dns.ErrTime) || errors.Is(err, dns.ErrAuth) {
+	if errors.Is(err, dns.ErrTime) { // its signature is good
+		return p.badTime()
+	}
+	if errors.Is(err, dns.ErrSig) || errors.Is(err, dns.ErrAuth) {
 		return &providers.Error{Class: providers.Denied, Err: fmt.Errorf("the answer of %s is not signed with the key %s (%w): the secret is another there, or somebody else answers", p.cfg.Server, p.key, err)}
 	}
 	return fmt.Errorf("ask %s: %w", p.cfg.Server, err)
@@ -180,12 +183,16 @@ func (p *Provider) badKey(t *dns.TSIG) error {
 	case dns.RcodeBadSig:
 		e.Err = fmt.Errorf("the server %s has another secret for the key %s: correct the target's tsig", p.cfg.Server, key)
 	case dns.RcodeBadTime:
-		e.Class = providers.Declined // one that starts with a wrong clock sets it soon
-		e.Err = fmt.Errorf("the clocks of the server %s and of this machine differ by more than %s, so the signature with the key %s is not taken: set the clock", p.cfg.Server, fudge, key)
+		return p.badTime()
 	default:
 		e.Err = fmt.Errorf("the server %s does not take the key %s: %s", p.cfg.Server, key, dns.RcodeToString[int(t.Error)])
 	}
 	return e
+}
+
+// badTime is a signature of another time. Who starts with a wrong clock sets it soon.
+func (p *Provider) badTime() error {
+	return &providers.Error{Class: providers.Declined, Err: fmt.Errorf("the clocks of the server %s and of this machine differ by more than %s, so the signature with the key %s is not taken: set the clock", p.cfg.Server, fudge, strings.TrimSuffix(p.key, "."))}
 }
 
 var errServfail = errors.New("its log says why (a full disk, a journal that it may not write, a zone that has run out)")

@@ -3,6 +3,7 @@ package rfc2136
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/netip"
 	"slices"
 	"strings"
@@ -204,4 +205,15 @@ func testRefusals(t *testing.T, good Config, mayNot providers.Class) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// Where the clocks differ and the server alone takes no offence, or ours is set while it
+// answers, its credentials would count as refused: after three times nothing would be tried
+// any more, and people would look for another secret.
+func TestAnAnswerOfAnotherTimeIsNoRefusal(t *testing.T) {
+	p := New(Config{Server: "192.0.2.1:53", Zone: "example.lan."})
+	err := p.failed(nil, errors.Join(errors.New("read"), dns.ErrTime))
+	if class, _ := providers.ClassOf(err); class != providers.Declined || !strings.Contains(err.Error(), "clock") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("class %d: %v", class, err)
+	}
 }
