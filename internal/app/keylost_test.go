@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"github.com/dnsteer/dnsteer/dnsserver"
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/keyfile"
 	"github.com/dnsteer/dnsteer/internal/store"
@@ -165,6 +167,51 @@ func TestStartWithAKeyThatCannotBeKept(t *testing.T) {
 	r.settled()
 	if now := r.names.kept["example.lan"].ds; now != ds || count(r.seen, sites.KeyReplaced) != 0 {
 		t.Errorf("signed with %s, and before with %s", now, ds)
+	}
+}
+
+// If this fails, a start during which the folder of keys was away leaves a zone a forgery to
+// all who validate, although the folder is back and the configuration was read again.
+func TestAKeyThatComesBackIsPublishedAgain(t *testing.T) {
+	w := newWorld(t, "berlin")
+	w.opt.watchEvery = 0
+	text := w.config("hostmaster: admin@example.lan", "hostmaster: admin@example.lan, dnssec: on")
+	w.write(text)
+	r := w.start()
+	old := r.names.kept["example.lan"].ds
+	if err := r.stopped(); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(w.dir, "state", "keys")
+	if err := errors.Join(os.Rename(dir, dir+".away"), os.WriteFile(dir, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	r = w.start()
+	r.settled()
+	made := r.names.kept["example.lan"].ds
+	if err := errors.Join(os.Remove(dir), os.Rename(dir+".away", dir)); err != nil {
+		t.Fatal(err)
+	}
+	// One that is refused has kept the key all the same.
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	w.write(text + "http: {listen: ['" + taken.Addr().String() + "']}\n")
+	if _, err := r.Reload(t.Context()); err == nil {
+		t.Fatal("an address that is taken was taken")
+	}
+	w.write(strings.Replace(text, "ttl: 10s", "ttl: 11s", 1))
+	if _, err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	now := r.names.kept["example.lan"]
+	if now.ds != made || now.unkept != nil {
+		t.Errorf("signed with %s, before with %s; not kept: %v", now.ds, made, now.unkept)
+	}
+	if !slices.ContainsFunc(now.all, func(k dnsserver.SigningKey) bool { return keyfile.DSText(k.DS()) == old }) {
+		t.Errorf("the key of %s is not published: %v", old, now.all)
 	}
 }
 

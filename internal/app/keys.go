@@ -74,42 +74,48 @@ func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, star
 // signatures.
 func keysOf(cfg *config.Config, z *dnsserver.Zone, signed keptKey, starts bool, log *slog.Logger) (keys []dnsserver.SigningKey, now keptKey, err error) {
 	log = log.With("zone", z.Name, "folder", cfg.KeyFolder())
-	m := signed.unkept
-	if m == nil || m.Record().Algorithm != z.DNSSEC.Algorithm {
-		if err := stillThere(cfg, z, signed.ds); err != nil {
-			return nil, now, err
+	if m := signed.unkept; m != nil && m.Record().Algorithm == z.DNSSEC.Algorithm {
+		if _, err := m.Write(cfg.KeyFolder()); err != nil {
+			return unkept(m, err, log)
 		}
-		var broken []keyfile.Broken
-		keys, broken, err = keyfile.Readable(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
-		switch {
-		case err != nil && !starts:
-			return nil, now, err
-		case err != nil:
-			log.Error("the keys of a zone cannot be read", "error", err)
-		case len(broken) > 0 && !starts && !slices.ContainsFunc(keys, func(k dnsserver.SigningKey) bool { return keyfile.DSText(k.DS()) == signed.ds }):
-			return nil, now, broken[0].Err
-		}
-		for _, b := range broken {
-			log.Error("a zone is signed without one of its keys, which cannot be read", "error", b.Err)
-		}
-		if len(keys) > 0 {
-			return keys, now, nil
-		}
-		made, err := keyfile.New(z.Name, z.DNSSEC.Algorithm)
-		if err != nil {
-			return nil, now, err
-		}
-		m = &made
+		now.made = true // it is read with those that lie beside it
 	}
-	now.made = true
-	if _, err := m.Write(cfg.KeyFolder()); err != nil {
-		if !starts && signed.unkept == nil {
-			return nil, now, err
-		}
-		now.unkept = m
-		log.Error("the key that was made to sign a zone cannot be kept: the next start makes another, so no parent may have its DS record; a reload tries to keep it again", "error", err)
+	if err := stillThere(cfg, z, signed.ds); err != nil {
+		return nil, now, err
 	}
-	return []dnsserver.SigningKey{m.SigningKey}, now, nil
+	keys, broken, err := keyfile.Readable(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
+	switch {
+	case err != nil && !starts:
+		return nil, now, err
+	case err != nil:
+		log.Error("the keys of a zone cannot be read", "error", err)
+	case len(broken) > 0 && !starts && !slices.ContainsFunc(keys, func(k dnsserver.SigningKey) bool { return keyfile.DSText(k.DS()) == signed.ds }):
+		return nil, now, broken[0].Err
+	}
+	for _, b := range broken {
+		log.Error("a zone is signed without one of its keys, which cannot be read", "error", b.Err)
+	}
+	if len(keys) > 0 {
+		return keys, now, nil
+	}
+	m, err := keyfile.New(z.Name, z.DNSSEC.Algorithm)
+	if err != nil {
+		return nil, now, err
+	}
+	switch _, err := m.Write(cfg.KeyFolder()); {
+	case err == nil:
+		return []dnsserver.SigningKey{m.SigningKey}, keptKey{made: true}, nil
+	case !starts:
+		return nil, now, err
+	default:
+		return unkept(&m, err, log)
+	}
+}
+
+// unkept gives a key with which a zone is signed although no file could take it.
+func unkept(m *keyfile.Made, cause error, log *slog.Logger) ([]dnsserver.SigningKey, keptKey, error) {
+	log.Error("the key that was made to sign a zone cannot be kept: the next start makes another, so no parent may have its DS record; a reload tries to keep it again", "error", cause)
+	return []dnsserver.SigningKey{m.SigningKey}, keptKey{made: true, unkept: m}, nil
 }
 
 // stillThere refuses to make a key for a zone that is signed with one whose files

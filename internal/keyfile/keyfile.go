@@ -125,12 +125,16 @@ func prefix(zone string, algorithm uint8) string {
 
 // Write writes a key's files into a folder, which is made where it is missing. The
 // public file is the last, so that one that is there has the other beside it. Nothing
-// is overwritten, and after an error neither file is there.
+// is overwritten, and where a file cannot be written neither is there. A key that is there
+// already is kept.
 func (m Made) Write(dir string) (base string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("keep a key: %w", err)
 	}
 	base = filepath.Join(dir, Name(m.SigningKey))
+	if there, err := Read(base); err == nil && there.DS().String() == m.DS().String() {
+		return base, syncDir(dir)
+	}
 	if err := WriteNew(base+Private, m.private, 0o600); err != nil {
 		return "", fmt.Errorf("keep a key: %w", err)
 	}
