@@ -170,6 +170,37 @@ func TestStartWithAKeyThatCannotBeKept(t *testing.T) {
 	}
 }
 
+// If this fails, whoever has mended the disk that took no key, as the log asks, has it lost
+// with the next start all the same, unless the configuration has changed too.
+func TestAKeyIsKeptOnceTheDiskIsMended(t *testing.T) {
+	w := newWorld(t, "berlin")
+	w.opt.watchEvery = 0
+	w.write(w.config("hostmaster: admin@example.lan", "hostmaster: admin@example.lan, dnssec: on"))
+	dir := filepath.Join(w.dir, "state", "keys")
+	if err := errors.Join(os.Mkdir(filepath.Dir(dir), 0o700), os.WriteFile(dir, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	r := w.start()
+	r.settled()
+	ds := r.names.keys()["example.lan"].ds
+	r.lookAtState() // as every ten seconds
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	r.lookAtState()
+	if k := r.names.keys()["example.lan"]; k.unkept != nil || k.ds != ds {
+		t.Errorf("kept as %+v", k)
+	}
+	if err := r.stopped(); err != nil {
+		t.Fatal(err)
+	}
+	r = w.start()
+	r.settled()
+	if now := r.names.keys()["example.lan"].ds; now != ds || count(r.seen, sites.KeyReplaced) != 0 {
+		t.Errorf("signed with %s, and before with %s", now, ds)
+	}
+}
+
 // If this fails, a start during which the folder of keys was away leaves a zone a forgery to
 // all who validate, although the folder is back and the configuration was read again.
 func TestAKeyThatComesBackIsPublishedAgain(t *testing.T) {

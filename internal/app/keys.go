@@ -59,7 +59,7 @@ func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, star
 		now.ds, now.all = keyfile.DSText(k.DS()), keys
 		kept[z.Name] = now
 		if now.made && now.unkept == nil {
-			log.Warn("a key was made to sign a zone: keep a copy of it, and have the parent zone take its DS record", "zone", z.Name, "folder", cfg.KeyFolder(), "ds", keyfile.DSText(k.DS()))
+			tellMade(log, z.Name, cfg.KeyFolder(), now.ds)
 		}
 		signing := *z.DNSSEC
 		signing.Keys = keys
@@ -114,7 +114,7 @@ func keysOf(cfg *config.Config, z *dnsserver.Zone, signed keptKey, starts bool, 
 
 // unkept gives a key with which a zone is signed although no file could take it.
 func unkept(m *keyfile.Made, cause error, log *slog.Logger) ([]dnsserver.SigningKey, keptKey, error) {
-	log.Error("the key that was made to sign a zone cannot be kept: the next start makes another, so no parent may have its DS record; a reload tries to keep it again", "error", cause)
+	log.Error("the key that was made to sign a zone cannot be kept: the next start makes another, so no parent may have its DS record; it is tried again until it is kept", "error", cause)
 	return []dnsserver.SigningKey{m.SigningKey}, keptKey{made: true, unkept: m}, nil
 }
 
@@ -234,22 +234,43 @@ func replacedText(zone, before, now, folder string) string {
 
 // noteKeys has it remembered with the next turn's events, and gives those.
 func (a *App) noteKeys(cfg *config.Config) []sites.Event {
-	change, events := noteKeys(a.names.kept, a.keeper.values.get(kindKeys), cfg.KeyFolder())
+	change, events := noteKeys(a.names.keys(), a.keeper.values.get(kindKeys), cfg.KeyFolder())
 	a.keeper.keys = change
 	return events
+}
+
+func tellMade(log *slog.Logger, zone, folder, ds string) {
+	log.Warn("a key was made to sign a zone: keep a copy of it, and have the parent zone take its DS record", "zone", zone, "folder", folder, "ds", ds)
+}
+
+// keepMade writes the keys that no file could take when they were made.
+func (n *names) keepMade(folder string) {
+	for zone, k := range n.keys() {
+		if k.unkept == nil {
+			continue
+		}
+		if _, err := k.unkept.Write(folder); err != nil {
+			continue // which was told when it was made
+		}
+		n.mu.Lock()
+		if n.kept[zone].unkept == k.unkept {
+			k.unkept = nil
+			n.kept = maps.Clone(n.kept) // others read it
+			n.kept[zone] = k
+			tellMade(n.log, zone, folder, k.ds)
+		}
+		n.mu.Unlock()
+	}
 }
 
 // putBack writes the kept keys anew, which are nowhere else, where the state folder was
 // lost with them and with the secret of DNS cookies. Whoever removes one of the two may
 // mean it.
 func (n *names) putBack(state, folder string) error {
-	n.mu.Lock()
-	kept := n.kept
-	n.mu.Unlock()
 	var missing []dnsserver.SigningKey
-	for _, k := range kept {
+	for _, k := range n.keys() {
 		if k.unkept != nil {
-			continue // a reload tries again
+			continue // see keepMade
 		}
 		for _, key := range k.all {
 			if gone(filepath.Join(folder, keyfile.Name(key)) + keyfile.Public) {
