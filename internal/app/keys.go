@@ -209,7 +209,7 @@ func noteKeys(kept keptKeys, was map[string][]byte, folder string) (change map[s
 			set(zone, []byte(ds))
 		}
 		if ds != before && before != "" && (lost || kept[zone].made) {
-			events = append(events, sites.Event{Kind: sites.KeyReplaced, Text: replacedText(zone, before, ds, folder)})
+			events = append(events, sites.Event{Kind: sites.KeyReplaced, Text: replacedText(zone, before, kept[zone], folder)})
 		}
 	}
 	for zone := range was {
@@ -221,15 +221,19 @@ func noteKeys(kept keptKeys, was map[string][]byte, folder string) (change map[s
 }
 
 // replacedText says why another key signs a zone, and what to do.
-func replacedText(zone, before, now, folder string) string {
-	why := fmt.Sprintf("the one of %q is gone from %s, or cannot be read there, and the one that signs now is that of %q", before, folder, now)
+func replacedText(zone, before string, now keptKey, folder string) string {
+	why := fmt.Sprintf("the one of %q is gone from %s, or cannot be read there, and the one that signs now is that of %q", before, folder, now.ds)
 	back := "put the old key's files back and start again"
-	if algorithmOf(before) != algorithmOf(now) {
-		why = fmt.Sprintf("the configuration names another algorithm (dnssec.algorithm); the one before was that of %q, and the one in its place is that of %q", before, now)
+	if algorithmOf(before) != algorithmOf(now.ds) {
+		why = fmt.Sprintf("the configuration names another algorithm (dnssec.algorithm); the one before was that of %q, and the one in its place is that of %q", before, now.ds)
 		back = "write the former algorithm again"
 	}
+	on := ", or put the new DS record into the parent zone."
+	if now.unkept != nil {
+		on = ". The new key cannot be kept as yet, and the next start makes another: no parent may have its DS record before the log says that it was made."
+	}
 	return fmt.Sprintf("The zone %s is signed with another key than before: %s. "+
-		"As long as the parent zone has the old DS record, resolvers that validate refuse every answer of the zone: %s, or put the new DS record into the parent zone.", zone, why, back)
+		"As long as the parent zone has the old DS record, resolvers that validate refuse every answer of the zone: %s%s", zone, why, back, on)
 }
 
 // noteKeys has it remembered with the next turn's events, and gives those.
