@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/dnsteer/dnsteer/dnsserver"
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/keyfile"
 	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/sites"
@@ -288,5 +290,28 @@ func TestAnotherAlgorithmIsNoLostKey(t *testing.T) {
 	}
 	if n := count(r.seen, sites.KeyReplaced); n != 1 {
 		t.Errorf("told %d times", n)
+	}
+}
+
+// If this fails, a start and a reload with thousands of signed zones look through the files
+// of all of them for each, and a reload takes longer than it may.
+func TestKeysAreLookedForOnce(t *testing.T) {
+	cost := func(n int) float64 {
+		cfg := &config.Config{StatePath: t.TempDir(), DNS: &dnsserver.Config{}}
+		for i := range n {
+			cfg.DNS.Zones = append(cfg.DNS.Zones, dnsserver.Zone{Name: fmt.Sprintf("z%d.lan", i), DNSSEC: &dnsserver.Signing{Algorithm: dns.ED25519}})
+		}
+		_, kept, err := withKeys(cfg, nil, nil, true, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return testing.AllocsPerRun(1, func() {
+			if _, _, err := withKeys(cfg, kept, nil, false, slog.New(slog.DiscardHandler)); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if few, many := cost(10), cost(100); many > 15*few {
+		t.Errorf("%v allocations with 10 signed zones, %v with 100", few, many)
 	}
 }

@@ -39,12 +39,13 @@ func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, star
 	c := *cfg.DNS
 	c.Zones = slices.Clone(c.Zones)
 	kept := keptKeys{}
+	folder := keyfile.Look(cfg.KeyFolder())
 	for i := range c.Zones {
 		z := &c.Zones[i]
 		if z.DNSSEC == nil || len(z.DNSSEC.Keys) > 0 {
 			continue
 		}
-		keys, now, err := keysOf(cfg, z, signed[z.Name], starts, log)
+		keys, now, err := keysOf(folder, z, signed[z.Name], starts, log)
 		if err != nil {
 			return nil, nil, fmt.Errorf("sign zone %s: %w", z.Name, err)
 		}
@@ -54,12 +55,12 @@ func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, star
 		}
 		k := keys[0]
 		if len(keys) > 1 {
-			log.Warn("a zone has several keys: all are published, and one signs; name them in their order by the zone's dnssec.keys, or remove those that are not wanted", "zone", z.Name, "folder", cfg.KeyFolder(), "signs", keyfile.DSText(k.DS()))
+			log.Warn("a zone has several keys: all are published, and one signs; name them in their order by the zone's dnssec.keys, or remove those that are not wanted", "zone", z.Name, "folder", folder.Path, "signs", keyfile.DSText(k.DS()))
 		}
 		now.ds, now.all = keyfile.DSText(k.DS()), keys
 		kept[z.Name] = now
 		if now.made && now.unkept == nil {
-			tellMade(log, z.Name, cfg.KeyFolder(), now.ds)
+			tellMade(log, z.Name, folder.Path, now.ds)
 		}
 		signing := *z.DNSSEC
 		signing.Keys = keys
@@ -72,18 +73,18 @@ func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, star
 // is none. A reload is refused where one that may be in use cannot be read or written. A
 // start goes on without it: no name at all would be answered for the sake of one zone's
 // signatures.
-func keysOf(cfg *config.Config, z *dnsserver.Zone, signed keptKey, starts bool, log *slog.Logger) (keys []dnsserver.SigningKey, now keptKey, err error) {
-	log = log.With("zone", z.Name, "folder", cfg.KeyFolder())
+func keysOf(folder *keyfile.Folder, z *dnsserver.Zone, signed keptKey, starts bool, log *slog.Logger) (keys []dnsserver.SigningKey, now keptKey, err error) {
+	log = log.With("zone", z.Name, "folder", folder.Path)
 	if m := signed.unkept; m != nil && m.Record().Algorithm == z.DNSSEC.Algorithm {
-		if _, err := m.Write(cfg.KeyFolder()); err != nil {
+		if _, err := m.Write(folder.Path); err != nil {
 			return unkept(m, err, log)
 		}
-		now.made = true // it is read with those that lie beside it
+		now.made, folder = true, keyfile.Look(folder.Path) // it is read with those that lie beside it
 	}
-	if err := stillThere(cfg, z, signed.ds); err != nil {
+	if err := stillThere(folder, z, signed.ds); err != nil {
 		return nil, now, err
 	}
-	keys, broken, err := keyfile.Readable(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
+	keys, broken, err := folder.Readable(z.Name, z.DNSSEC.Algorithm)
 	switch {
 	case err != nil && !starts:
 		return nil, now, err
@@ -102,7 +103,7 @@ func keysOf(cfg *config.Config, z *dnsserver.Zone, signed keptKey, starts bool, 
 	if err != nil {
 		return nil, now, err
 	}
-	switch _, err := m.Write(cfg.KeyFolder()); {
+	switch _, err := m.Write(folder.Path); {
 	case err == nil:
 		return []dnsserver.SigningKey{m.SigningKey}, keptKey{made: true}, nil
 	case !starts:
@@ -120,18 +121,18 @@ func unkept(m *keyfile.Made, cause error, log *slog.Logger) ([]dnsserver.Signing
 
 // stillThere refuses to make a key for a zone that is signed with one whose files
 // are gone, or that is of another algorithm.
-func stillThere(cfg *config.Config, z *dnsserver.Zone, ds string) error {
+func stillThere(folder *keyfile.Folder, z *dnsserver.Zone, ds string) error {
 	if ds == "" {
 		return nil
 	}
-	list, err := keyfile.Find(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
+	list, err := folder.Find(z.Name, z.DNSSEC.Algorithm)
 	switch {
 	case err != nil || len(list) > 0:
 		return err
 	case algorithmOf(ds) != strconv.Itoa(int(z.DNSSEC.Algorithm)):
 		return fmt.Errorf("its key is of another algorithm (that of %s), and one that is made now would have validators refuse the zone: write the former algorithm again, or roll over to a new key named by dnssec.keys; where no parent has the DS record yet, leave dnssec out for one reload", ds)
 	default:
-		return fmt.Errorf("its key is gone from %s, and another would have validators refuse the zone: put the files back from your copy (the key of %s), or roll over to a new key named by dnssec.keys", cfg.KeyFolder(), ds)
+		return fmt.Errorf("its key is gone from %s, and another would have validators refuse the zone: put the files back from your copy (the key of %s), or roll over to a new key named by dnssec.keys", folder.Path, ds)
 	}
 }
 
@@ -155,13 +156,14 @@ const lostMark = "lost "
 func (a *App) markLost(cfg *config.Config, known map[string][]byte, commit func(store.Batch) error) {
 	lost := map[string][]byte{}
 	if cfg.DNS != nil {
+		folder := keyfile.Look(cfg.KeyFolder())
 		for i := range cfg.DNS.Zones {
 			z := &cfg.DNS.Zones[i]
 			ds := string(known[z.Name])
 			if z.DNSSEC == nil || len(z.DNSSEC.Keys) > 0 || ds == "" || strings.HasPrefix(ds, lostMark) {
 				continue
 			}
-			if isLost(cfg, z, ds) {
+			if isLost(folder, z, ds) {
 				lost[z.Name] = []byte(lostMark + ds)
 			}
 		}
@@ -177,8 +179,8 @@ func (a *App) markLost(cfg *config.Config, known map[string][]byte, commit func(
 
 // isLost says whether the key of a DS record can be read no more: there is none, or none
 // that can be read, or it is one of those.
-func isLost(cfg *config.Config, z *dnsserver.Zone, ds string) bool {
-	keys, broken, err := keyfile.Readable(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
+func isLost(folder *keyfile.Folder, z *dnsserver.Zone, ds string) bool {
+	keys, broken, err := folder.Readable(z.Name, z.DNSSEC.Algorithm)
 	if err != nil || len(keys) == 0 {
 		return true
 	}
@@ -271,6 +273,9 @@ func (n *names) keepMade(folder string) {
 // lost with them and with the secret of DNS cookies. Whoever removes one of the two may
 // mean it.
 func (n *names) putBack(state, folder string) error {
+	if n.secret == nil || !gone(filepath.Join(state, secretName)) {
+		return nil
+	}
 	var missing []dnsserver.SigningKey
 	for _, k := range n.keys() {
 		if k.unkept != nil {
@@ -282,7 +287,7 @@ func (n *names) putBack(state, folder string) error {
 			}
 		}
 	}
-	if len(missing) == 0 || n.secret == nil || !gone(filepath.Join(state, secretName)) {
+	if len(missing) == 0 {
 		return nil
 	}
 	for _, k := range missing {
