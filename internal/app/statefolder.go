@@ -43,8 +43,8 @@ func (a *App) lookAtState() {
 	if gone(a.socket()) {
 		a.remakeSocket()
 	}
-	a.names.keepMade(a.cfg.Load().KeyFolder())
-	if a.keeper.failure() == nil && a.store.InPlace() {
+	if a.keeper.failure() == nil && a.store.InPlace() { // else this may be another's place
+		a.names.keepMade(a.cfg.Load().KeyFolder())
 		if err := a.names.putBack(a.statedir, a.cfg.Load().KeyFolder()); err != nil {
 			a.log.Error("the keys of zones are gone from the state folder and cannot be written anew", "error", err)
 		}
