@@ -14,7 +14,8 @@ func firstSerial(written uint32, stored uint32, known, moving bool, now time.Tim
 	if known && !after(s, stored) {
 		s = stored + 1
 	}
-	if t := uint32(now.Unix()); moving && after(t, s) {
+	// What is after another is not always after what that is after: a serial may be far up.
+	if t := uint32(now.Unix()); moving && after(t, s) && (!known || after(t, stored)) {
 		s = t
 	}
 	return s

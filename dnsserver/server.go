@@ -32,8 +32,8 @@ type Options struct {
 	// signatures (DNSSEC) are made as of then while it says less, and later by as much
 	// as the server has run since the clock was past it.
 	Earliest time.Time
-	// Trust says whether the clock is right although it says less than Earliest, which
-	// an earlier run may have taken from a wrong one; nil trusts no such clock.
+	// Trust says whether the clock is right although it says less than that, where Earliest
+	// may have been taken from a wrong one; nil trusts no such clock.
 	Trust func() bool
 }
 

@@ -11,7 +11,7 @@ type signing struct {
 	earliest int64        // Unix seconds; no signature is made before
 	trust    func() bool  // nil for never
 	latest   atomic.Int64 // when signatures were made last, by the clock
-	behind   atomic.Bool  // the clock says less than earliest
+	behind   atomic.Bool  // the clock says less than what has passed for sure
 	// run is how long this run lasts, whatever the clock says, and since how long it had
 	// lasted when the clock was seen to be past earliest; 0 for never.
 	run   func() time.Duration
@@ -34,12 +34,12 @@ const clockStep = 3600
 // not used any more.
 func (s *Server) signTime() int64 {
 	c, now := &s.signing, s.now().Unix()
-	if now < c.earliest && (c.trust == nil || !c.trust()) {
+	if sure := c.sure(); now < sure && (c.trust == nil || !c.trust()) {
 		if c.behind.CompareAndSwap(false, true) {
 			s.log.Error("the clock is wrong: signatures are made as of a time that has passed for sure, and validators may refuse them: set the clock",
-				"clock", time.Unix(now, 0).UTC(), "as_of", time.Unix(c.sure(), 0).UTC())
+				"clock", time.Unix(now, 0).UTC(), "as_of", time.Unix(sure, 0).UTC())
 		}
-		return c.sure()
+		return sure
 	}
 	if now >= c.earliest && c.since.Load() == 0 {
 		c.since.CompareAndSwap(0, max(1, int64(c.run())))

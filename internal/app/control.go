@@ -75,6 +75,24 @@ func (c *control) close(ctx context.Context) error {
 	return s.Shutdown(ctx)
 }
 
+// cutOff is how long it may take to cut requests off once their time is over.
+const cutOff = 100 * time.Millisecond
+
+// end closes it, and waits for that for requestsWithin and a moment: to take the socket out
+// of its folder may take as long as a disk hangs.
+func (c *control) end(ctx context.Context) error {
+	ended := make(chan error, 1)
+	go func() { ended <- c.close(ctx) }()
+	late := time.NewTimer(requestsWithin + cutOff)
+	defer late.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-late.C:
+		return errors.New("the folder of the commands' socket does not answer")
+	}
+}
+
 // ofDisk says whether an error is the disk's, not the configuration's.
 func ofDisk(err error) bool {
 	for _, e := range []error{syscall.EROFS, syscall.ENOSPC, syscall.EIO, syscall.EDQUOT, fs.ErrPermission, fs.ErrNotExist} {

@@ -3,6 +3,8 @@ package app
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +14,9 @@ import (
 
 	"github.com/miekg/dns"
 
+	"github.com/dnsteer/dnsteer/dnsserver"
 	"github.com/dnsteer/dnsteer/internal/api"
+	"github.com/dnsteer/dnsteer/internal/config"
 	"github.com/dnsteer/dnsteer/internal/keyfile"
 	"github.com/dnsteer/dnsteer/internal/store"
 	"github.com/dnsteer/dnsteer/sites"
@@ -168,6 +172,85 @@ func TestStartWithAKeyThatCannotBeKept(t *testing.T) {
 	}
 }
 
+// If this fails, whoever has mended the disk that took no key, as the log asks, has it lost
+// with the next start all the same, unless the configuration has changed too.
+func TestAKeyIsKeptOnceTheDiskIsMended(t *testing.T) {
+	w := newWorld(t, "berlin")
+	w.opt.watchEvery = 0
+	w.write(w.config("hostmaster: admin@example.lan", "hostmaster: admin@example.lan, dnssec: on"))
+	dir := filepath.Join(w.dir, "state", "keys")
+	if err := errors.Join(os.Mkdir(filepath.Dir(dir), 0o700), os.WriteFile(dir, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	r := w.start()
+	r.settled()
+	ds := r.names.keys()["example.lan"].ds
+	r.lookAtState() // as every ten seconds
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	r.lookAtState()
+	if k := r.names.keys()["example.lan"]; k.unkept != nil || k.ds != ds {
+		t.Errorf("kept as %+v", k)
+	}
+	if err := r.stopped(); err != nil {
+		t.Fatal(err)
+	}
+	r = w.start()
+	r.settled()
+	if now := r.names.keys()["example.lan"].ds; now != ds || count(r.seen, sites.KeyReplaced) != 0 {
+		t.Errorf("signed with %s, and before with %s", now, ds)
+	}
+}
+
+// If this fails, a start during which the folder of keys was away leaves a zone a forgery to
+// all who validate, although the folder is back and the configuration was read again.
+func TestAKeyThatComesBackIsPublishedAgain(t *testing.T) {
+	w := newWorld(t, "berlin")
+	w.opt.watchEvery = 0
+	text := w.config("hostmaster: admin@example.lan", "hostmaster: admin@example.lan, dnssec: on")
+	w.write(text)
+	r := w.start()
+	old := r.names.kept["example.lan"].ds
+	if err := r.stopped(); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(w.dir, "state", "keys")
+	if err := errors.Join(os.Rename(dir, dir+".away"), os.WriteFile(dir, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	r = w.start()
+	// The next start would make another: whoever is told gives no parent its record.
+	if e := r.await("key_replaced"); strings.Contains(e.Text, "or put the new DS record") || !strings.Contains(e.Text, "cannot be kept") {
+		t.Errorf("told: %s", e.Text)
+	}
+	made := r.names.kept["example.lan"].ds
+	if err := errors.Join(os.Remove(dir), os.Rename(dir+".away", dir)); err != nil {
+		t.Fatal(err)
+	}
+	// One that is refused has kept the key all the same.
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	w.write(text + "http: {listen: ['" + taken.Addr().String() + "']}\n")
+	if _, err := r.Reload(t.Context()); err == nil {
+		t.Fatal("an address that is taken was taken")
+	}
+	w.write(strings.Replace(text, "ttl: 10s", "ttl: 11s", 1))
+	if _, err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	now := r.names.kept["example.lan"]
+	if now.ds != made || now.unkept != nil {
+		t.Errorf("signed with %s, before with %s; not kept: %v", now.ds, made, now.unkept)
+	}
+	if !slices.ContainsFunc(now.all, func(k dnsserver.SigningKey) bool { return keyfile.DSText(k.DS()) == old }) {
+		t.Errorf("the key of %s is not published: %v", old, now.all)
+	}
+}
+
 // spoil cuts the one key's file with an end short.
 func spoil(dir, end string) error {
 	list, err := filepath.Glob(filepath.Join(dir, "*"+end))
@@ -207,5 +290,28 @@ func TestAnotherAlgorithmIsNoLostKey(t *testing.T) {
 	}
 	if n := count(r.seen, sites.KeyReplaced); n != 1 {
 		t.Errorf("told %d times", n)
+	}
+}
+
+// If this fails, a start and a reload with thousands of signed zones look through the files
+// of all of them for each, and a reload takes longer than it may.
+func TestKeysAreLookedForOnce(t *testing.T) {
+	cost := func(n int) float64 {
+		cfg := &config.Config{StatePath: t.TempDir(), DNS: &dnsserver.Config{}}
+		for i := range n {
+			cfg.DNS.Zones = append(cfg.DNS.Zones, dnsserver.Zone{Name: fmt.Sprintf("z%d.lan", i), DNSSEC: &dnsserver.Signing{Algorithm: dns.ED25519}})
+		}
+		_, kept, err := withKeys(cfg, nil, nil, true, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return testing.AllocsPerRun(1, func() {
+			if _, _, err := withKeys(cfg, kept, nil, false, slog.New(slog.DiscardHandler)); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if few, many := cost(10), cost(100); many > 15*few {
+		t.Errorf("%v allocations with 10 signed zones, %v with 100", few, many)
 	}
 }

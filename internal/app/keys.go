@@ -39,12 +39,13 @@ func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, star
 	c := *cfg.DNS
 	c.Zones = slices.Clone(c.Zones)
 	kept := keptKeys{}
+	folder := keyfile.Look(cfg.KeyFolder())
 	for i := range c.Zones {
 		z := &c.Zones[i]
 		if z.DNSSEC == nil || len(z.DNSSEC.Keys) > 0 {
 			continue
 		}
-		keys, now, err := keysOf(cfg, z, signed[z.Name], starts, log)
+		keys, now, err := keysOf(folder, z, signed[z.Name], starts, log)
 		if err != nil {
 			return nil, nil, fmt.Errorf("sign zone %s: %w", z.Name, err)
 		}
@@ -54,12 +55,12 @@ func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, star
 		}
 		k := keys[0]
 		if len(keys) > 1 {
-			log.Warn("a zone has several keys: all are published, and one signs; name them in their order by the zone's dnssec.keys, or remove those that are not wanted", "zone", z.Name, "folder", cfg.KeyFolder(), "signs", keyfile.DSText(k.DS()))
+			log.Warn("a zone has several keys: all are published, and one signs; name them in their order by the zone's dnssec.keys, or remove those that are not wanted", "zone", z.Name, "folder", folder.Path, "signs", keyfile.DSText(k.DS()))
 		}
 		now.ds, now.all = keyfile.DSText(k.DS()), keys
 		kept[z.Name] = now
 		if now.made && now.unkept == nil {
-			log.Warn("a key was made to sign a zone: keep a copy of it, and have the parent zone take its DS record", "zone", z.Name, "folder", cfg.KeyFolder(), "ds", keyfile.DSText(k.DS()))
+			tellMade(log, z.Name, folder.Path, now.ds)
 		}
 		signing := *z.DNSSEC
 		signing.Keys = keys
@@ -72,60 +73,66 @@ func withKeys(cfg *config.Config, signed keptKeys, known map[string][]byte, star
 // is none. A reload is refused where one that may be in use cannot be read or written. A
 // start goes on without it: no name at all would be answered for the sake of one zone's
 // signatures.
-func keysOf(cfg *config.Config, z *dnsserver.Zone, signed keptKey, starts bool, log *slog.Logger) (keys []dnsserver.SigningKey, now keptKey, err error) {
-	log = log.With("zone", z.Name, "folder", cfg.KeyFolder())
-	m := signed.unkept
-	if m == nil || m.Record().Algorithm != z.DNSSEC.Algorithm {
-		if err := stillThere(cfg, z, signed.ds); err != nil {
-			return nil, now, err
+func keysOf(folder *keyfile.Folder, z *dnsserver.Zone, signed keptKey, starts bool, log *slog.Logger) (keys []dnsserver.SigningKey, now keptKey, err error) {
+	log = log.With("zone", z.Name, "folder", folder.Path)
+	if m := signed.unkept; m != nil && m.Record().Algorithm == z.DNSSEC.Algorithm {
+		if _, err := m.Write(folder.Path); err != nil {
+			return unkept(m, err, log)
 		}
-		var broken []keyfile.Broken
-		keys, broken, err = keyfile.Readable(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
-		switch {
-		case err != nil && !starts:
-			return nil, now, err
-		case err != nil:
-			log.Error("the keys of a zone cannot be read", "error", err)
-		case len(broken) > 0 && !starts && !slices.ContainsFunc(keys, func(k dnsserver.SigningKey) bool { return keyfile.DSText(k.DS()) == signed.ds }):
-			return nil, now, broken[0].Err
-		}
-		for _, b := range broken {
-			log.Error("a zone is signed without one of its keys, which cannot be read", "error", b.Err)
-		}
-		if len(keys) > 0 {
-			return keys, now, nil
-		}
-		made, err := keyfile.New(z.Name, z.DNSSEC.Algorithm)
-		if err != nil {
-			return nil, now, err
-		}
-		m = &made
+		now.made, folder = true, keyfile.Look(folder.Path) // it is read with those that lie beside it
 	}
-	now.made = true
-	if _, err := m.Write(cfg.KeyFolder()); err != nil {
-		if !starts && signed.unkept == nil {
-			return nil, now, err
-		}
-		now.unkept = m
-		log.Error("the key that was made to sign a zone cannot be kept: the next start makes another, so no parent may have its DS record; a reload tries to keep it again", "error", err)
+	if err := stillThere(folder, z, signed.ds); err != nil {
+		return nil, now, err
 	}
-	return []dnsserver.SigningKey{m.SigningKey}, now, nil
+	keys, broken, err := folder.Readable(z.Name, z.DNSSEC.Algorithm)
+	switch {
+	case err != nil && !starts:
+		return nil, now, err
+	case err != nil:
+		log.Error("the keys of a zone cannot be read", "error", err)
+	case len(broken) > 0 && !starts && !slices.ContainsFunc(keys, func(k dnsserver.SigningKey) bool { return keyfile.DSText(k.DS()) == signed.ds }):
+		return nil, now, broken[0].Err
+	}
+	for _, b := range broken {
+		log.Error("a zone is signed without one of its keys, which cannot be read", "error", b.Err)
+	}
+	if len(keys) > 0 {
+		return keys, now, nil
+	}
+	m, err := keyfile.New(z.Name, z.DNSSEC.Algorithm)
+	if err != nil {
+		return nil, now, err
+	}
+	switch _, err := m.Write(folder.Path); {
+	case err == nil:
+		return []dnsserver.SigningKey{m.SigningKey}, keptKey{made: true}, nil
+	case !starts:
+		return nil, now, err
+	default:
+		return unkept(&m, err, log)
+	}
+}
+
+// unkept gives a key with which a zone is signed although no file could take it.
+func unkept(m *keyfile.Made, cause error, log *slog.Logger) ([]dnsserver.SigningKey, keptKey, error) {
+	log.Error("the key that was made to sign a zone cannot be kept: the next start makes another, so no parent may have its DS record; it is tried again until it is kept", "error", cause)
+	return []dnsserver.SigningKey{m.SigningKey}, keptKey{made: true, unkept: m}, nil
 }
 
 // stillThere refuses to make a key for a zone that is signed with one whose files
 // are gone, or that is of another algorithm.
-func stillThere(cfg *config.Config, z *dnsserver.Zone, ds string) error {
+func stillThere(folder *keyfile.Folder, z *dnsserver.Zone, ds string) error {
 	if ds == "" {
 		return nil
 	}
-	list, err := keyfile.Find(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
+	list, err := folder.Find(z.Name, z.DNSSEC.Algorithm)
 	switch {
 	case err != nil || len(list) > 0:
 		return err
 	case algorithmOf(ds) != strconv.Itoa(int(z.DNSSEC.Algorithm)):
 		return fmt.Errorf("its key is of another algorithm (that of %s), and one that is made now would have validators refuse the zone: write the former algorithm again, or roll over to a new key named by dnssec.keys; where no parent has the DS record yet, leave dnssec out for one reload", ds)
 	default:
-		return fmt.Errorf("its key is gone from %s, and another would have validators refuse the zone: put the files back from your copy (the key of %s), or roll over to a new key named by dnssec.keys", cfg.KeyFolder(), ds)
+		return fmt.Errorf("its key is gone from %s, and another would have validators refuse the zone: put the files back from your copy (the key of %s), or roll over to a new key named by dnssec.keys", folder.Path, ds)
 	}
 }
 
@@ -149,13 +156,14 @@ const lostMark = "lost "
 func (a *App) markLost(cfg *config.Config, known map[string][]byte, commit func(store.Batch) error) {
 	lost := map[string][]byte{}
 	if cfg.DNS != nil {
+		folder := keyfile.Look(cfg.KeyFolder())
 		for i := range cfg.DNS.Zones {
 			z := &cfg.DNS.Zones[i]
 			ds := string(known[z.Name])
 			if z.DNSSEC == nil || len(z.DNSSEC.Keys) > 0 || ds == "" || strings.HasPrefix(ds, lostMark) {
 				continue
 			}
-			if isLost(cfg, z, ds) {
+			if isLost(folder, z, ds) {
 				lost[z.Name] = []byte(lostMark + ds)
 			}
 		}
@@ -171,8 +179,8 @@ func (a *App) markLost(cfg *config.Config, known map[string][]byte, commit func(
 
 // isLost says whether the key of a DS record can be read no more: there is none, or none
 // that can be read, or it is one of those.
-func isLost(cfg *config.Config, z *dnsserver.Zone, ds string) bool {
-	keys, broken, err := keyfile.Readable(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
+func isLost(folder *keyfile.Folder, z *dnsserver.Zone, ds string) bool {
+	keys, broken, err := folder.Readable(z.Name, z.DNSSEC.Algorithm)
 	if err != nil || len(keys) == 0 {
 		return true
 	}
@@ -203,7 +211,7 @@ func noteKeys(kept keptKeys, was map[string][]byte, folder string) (change map[s
 			set(zone, []byte(ds))
 		}
 		if ds != before && before != "" && (lost || kept[zone].made) {
-			events = append(events, sites.Event{Kind: sites.KeyReplaced, Text: replacedText(zone, before, ds, folder)})
+			events = append(events, sites.Event{Kind: sites.KeyReplaced, Text: replacedText(zone, before, kept[zone], folder)})
 		}
 	}
 	for zone := range was {
@@ -215,35 +223,63 @@ func noteKeys(kept keptKeys, was map[string][]byte, folder string) (change map[s
 }
 
 // replacedText says why another key signs a zone, and what to do.
-func replacedText(zone, before, now, folder string) string {
-	why := fmt.Sprintf("the one of %q is gone from %s, or cannot be read there, and the one that signs now is that of %q", before, folder, now)
+func replacedText(zone, before string, now keptKey, folder string) string {
+	why := fmt.Sprintf("the one of %q is gone from %s, or cannot be read there, and the one that signs now is that of %q", before, folder, now.ds)
 	back := "put the old key's files back and start again"
-	if algorithmOf(before) != algorithmOf(now) {
-		why = fmt.Sprintf("the configuration names another algorithm (dnssec.algorithm); the one before was that of %q, and the one in its place is that of %q", before, now)
+	if algorithmOf(before) != algorithmOf(now.ds) {
+		why = fmt.Sprintf("the configuration names another algorithm (dnssec.algorithm); the one before was that of %q, and the one in its place is that of %q", before, now.ds)
 		back = "write the former algorithm again"
 	}
+	on := ", or put the new DS record into the parent zone."
+	if now.unkept != nil {
+		on = ". The new key cannot be kept as yet, and the next start makes another: no parent may have its DS record before the log says that it was made."
+	}
 	return fmt.Sprintf("The zone %s is signed with another key than before: %s. "+
-		"As long as the parent zone has the old DS record, resolvers that validate refuse every answer of the zone: %s, or put the new DS record into the parent zone.", zone, why, back)
+		"As long as the parent zone has the old DS record, resolvers that validate refuse every answer of the zone: %s%s", zone, why, back, on)
 }
 
 // noteKeys has it remembered with the next turn's events, and gives those.
 func (a *App) noteKeys(cfg *config.Config) []sites.Event {
-	change, events := noteKeys(a.names.kept, a.keeper.values.get(kindKeys), cfg.KeyFolder())
+	change, events := noteKeys(a.names.keys(), a.keeper.values.get(kindKeys), cfg.KeyFolder())
 	a.keeper.keys = change
 	return events
+}
+
+func tellMade(log *slog.Logger, zone, folder, ds string) {
+	log.Warn("a key was made to sign a zone: keep a copy of it, and have the parent zone take its DS record", "zone", zone, "folder", folder, "ds", ds)
+}
+
+// keepMade writes the keys that no file could take when they were made.
+func (n *names) keepMade(folder string) {
+	for zone, k := range n.keys() {
+		if k.unkept == nil {
+			continue
+		}
+		if _, err := k.unkept.Write(folder); err != nil {
+			continue // which was told when it was made
+		}
+		n.mu.Lock()
+		if n.kept[zone].unkept == k.unkept {
+			k.unkept = nil
+			n.kept = maps.Clone(n.kept) // others read it
+			n.kept[zone] = k
+			tellMade(n.log, zone, folder, k.ds)
+		}
+		n.mu.Unlock()
+	}
 }
 
 // putBack writes the kept keys anew, which are nowhere else, where the state folder was
 // lost with them and with the secret of DNS cookies. Whoever removes one of the two may
 // mean it.
 func (n *names) putBack(state, folder string) error {
-	n.mu.Lock()
-	kept := n.kept
-	n.mu.Unlock()
+	if n.secret == nil || !gone(filepath.Join(state, secretName)) {
+		return nil
+	}
 	var missing []dnsserver.SigningKey
-	for _, k := range kept {
+	for _, k := range n.keys() {
 		if k.unkept != nil {
-			continue // a reload tries again
+			continue // see keepMade
 		}
 		for _, key := range k.all {
 			if gone(filepath.Join(folder, keyfile.Name(key)) + keyfile.Public) {
@@ -251,7 +287,7 @@ func (n *names) putBack(state, folder string) error {
 			}
 		}
 	}
-	if len(missing) == 0 || n.secret == nil || !gone(filepath.Join(state, secretName)) {
+	if len(missing) == 0 {
 		return nil
 	}
 	for _, k := range missing {

@@ -135,7 +135,9 @@ func (l *loop) run(ctx context.Context) {
 		wait := min(max(l.engine.Next()-l.now().Boot, breath), l.pace)
 		if rest := min(rests*time.Since(begun), longestRest); rest >= breath {
 			rested = time.Now().Add(rest)
-			wait = min(wait, rest)
+		}
+		if left := time.Until(rested); left > 0 { // nothing else wakes it for the results
+			wait = min(wait, left)
 		}
 		timer.Reset(wait)
 	}
@@ -176,8 +178,8 @@ func (l *loop) first(in engine.Input) []probes.Run {
 // turn is one turn: what has happened goes in, and with it the results that wait. What
 // follows is carried out, the answers first.
 func (l *loop) turn(in engine.Input) *sites.Reply {
+	l.drain() // before the clock is read: no result is of a time that has not come
 	due, now := l.engine.Next(), l.now()
-	l.drain()
 	in.Done = l.pending
 	l.pending = l.pending[:0]
 	t := l.engine.Turn(now, in)

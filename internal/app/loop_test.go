@@ -267,6 +267,66 @@ func TestLoopRestsAfterHeavyTurns(t *testing.T) {
 	})
 }
 
+// If this fails, an order that is given while results wait for a heavy turn's rest has
+// them wait for the next moment at which something else is due.
+func TestLoopTakesResultsWhenItHasRested(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.down.Store(true)
+		time.Sleep(interval / 2) // nothing is due for a while
+		b.heavy.Store(int64(40 * time.Millisecond))
+		if err := b.do(t.Context(), func() {}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		time.Sleep(41 * time.Millisecond) // the turn
+		b.heavy.Store(0)
+		if err := b.do(t.Context(), func() {}); err != nil { // it rests, and is asked
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		b.deliver(probes.Run{}, sites.Result{})
+		time.Sleep(longestRest)
+		synctest.Wait()
+		if n := len(b.results); n != 0 {
+			t.Errorf("%d results wait %v after a heavy turn", n, longestRest)
+		}
+	})
+}
+
+// If this fails, the rules are given results of a moment that has not come for them.
+func TestLoopTakesNoResultsOfTheFuture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		now, n := b.now, 0
+		if err := b.do(t.Context(), func() {
+			b.now = func() sites.Instant {
+				at := now()
+				time.Sleep(time.Millisecond) // others have the processor
+				if n < 100 {
+					b.deliver(probes.Run{}, sites.Result{Finish: now().Boot})
+				}
+				return at
+			}
+			b.learn = func(now sites.Instant, done []engine.Finished, _ bool) {
+				for i := range done {
+					n++
+					if late := done[i].Result.Finish - now.Boot; late > 0 {
+						t.Errorf("a result has come %v after the turn's time", late)
+					}
+				}
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(interval)
+		b.stop()
+		if err := b.end(t.Context()); err != nil || n < 100 {
+			t.Errorf("%d results, error %v", n, err)
+		}
+	})
+}
+
 // If this fails, somebody who reads events slowly, or not at all, delays
 // decisions, or is given events with a gap.
 func TestLoopWaitsForNoReader(t *testing.T) {

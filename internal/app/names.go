@@ -55,7 +55,7 @@ func newNames(cfg *config.Config, state *store.State, judge *clock.Judge, log *s
 
 // make makes a server, at a start or for a reload.
 func (n *names) make(cfg *config.Config, starts bool) (*dnsserver.Server, keptKeys, error) {
-	keyed, kept, err := withKeys(cfg, n.kept, n.signed, starts, n.log)
+	keyed, kept, err := withKeys(cfg, n.keys(), n.signed, starts, n.log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,6 +102,13 @@ func (n *names) get() *dnsserver.Server {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.server
+}
+
+// keys gives those of the zones that are served. Nobody changes it.
+func (n *names) keys() keptKeys {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.kept
 }
 
 func (n *names) serials() map[string]uint32 {
@@ -194,7 +201,7 @@ func (n *names) prepare(cfg *config.Config) (*renaming, error) {
 	case cfg.DNS == nil:
 	case s != nil:
 		var keyed *dnsserver.Config
-		if keyed, r.kept, err = withKeys(cfg, n.kept, n.signed, false, n.log); err == nil {
+		if keyed, r.kept, err = withKeys(cfg, n.keys(), n.signed, false, n.log); err == nil {
 			r.change, err = s.Prepare(keyed)
 		}
 	default:

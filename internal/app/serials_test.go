@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -121,5 +122,29 @@ func TestSerialsNeverFallAfterAHungDisk(t *testing.T) {
 	r = w.start()
 	if now := r.names.serials()["example.lan"]; now <= stopped || now > stopped+10 {
 		t.Errorf("the serial was %d, and is %d after a stop in which all was stored", stopped, now)
+	}
+}
+
+// If this fails, a stop that leaves the loop behind has given up the serials that are stored
+// ahead while the loop may still move answers.
+func TestSerialsStayAheadWhereTheLoopIsLeftBehind(t *testing.T) {
+	w := newWorld(t, "berlin")
+	r := w.start()
+	r.settled()
+	r.until("the state is stored", func() bool {
+		st, err := r.store.Load()
+		return err == nil && st.Serials["example.lan"] > r.names.serials()["example.lan"]
+	})
+	held, hangs := make(chan struct{}), make(chan struct{})
+	defer close(held)
+	go func() { _ = r.loop.do(context.Background(), func() { close(hangs); <-held }) }()
+	<-hangs
+	last := r.names.serials()["example.lan"]
+	if err := r.stopped(); err == nil || !strings.Contains(err.Error(), "does not end") {
+		t.Fatal(err)
+	}
+	r = w.start()
+	if now := r.names.serials()["example.lan"]; now < last+1000 {
+		t.Errorf("the serial was %d, and is %d", last, now)
 	}
 }

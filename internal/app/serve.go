@@ -92,6 +92,7 @@ func (a *App) stop(die, decide func()) error {
 		if err := a.loop.end(ctx); err != nil {
 			return err
 		}
+		a.keeper.settle()
 		// Probes keep nothing: those that do not end may end with the process.
 		if late := finish(ctx, "the probes", a.runner.Close); late != nil {
 			a.log.Warn("probes are left behind", "error", late)
@@ -99,7 +100,6 @@ func (a *App) stop(die, decide func()) error {
 		return nil
 	})
 	err = errors.Join(err, within(storeWithin, func(ctx context.Context) error {
-		a.keeper.settle()
 		if err := a.keeper.writer.Close(ctx); err != nil {
 			return fmt.Errorf("store the last changes: %w", err)
 		}

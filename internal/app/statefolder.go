@@ -13,7 +13,7 @@ const guardEvery = 10 * time.Second
 
 // guardState notices that the state folder has been removed though nothing is to
 // be stored, and puts back what it can once there is a folder again: the store
-// writes its file anew, and the commands get their socket.
+// writes its file anew, the commands get their socket, and zones their keys.
 func (a *App) guardState(ctx context.Context) {
 	if a.opt.stand != nil {
 		return // nobody removes the folder of a simulated controller
@@ -43,7 +43,8 @@ func (a *App) lookAtState() {
 	if gone(a.socket()) {
 		a.remakeSocket()
 	}
-	if a.keeper.failure() == nil && a.store.InPlace() {
+	if a.keeper.failure() == nil && a.store.InPlace() { // else this may be another's place
+		a.names.keepMade(a.cfg.Load().KeyFolder())
 		if err := a.names.putBack(a.statedir, a.cfg.Load().KeyFolder()); err != nil {
 			a.log.Error("the keys of zones are gone from the state folder and cannot be written anew", "error", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/sites"
@@ -174,5 +175,25 @@ func TestKeyThatIsLost(t *testing.T) {
 	}
 	if n := count(r.seen, sites.KeyReplaced); n != 0 {
 		t.Errorf("that the old key is back is told as a loss %d times", n)
+	}
+}
+
+// If this fails, a disk that hangs while the commands' socket is made, or taken away, has a
+// stop hang with it, and the last state is not stored before the service manager kills.
+func TestStopWhileTheSocketHangs(t *testing.T) {
+	w := newWorld(t, "berlin")
+	r := w.start()
+	r.settled()
+	r.control.mu.Lock() // as who waits for the disk
+	defer r.control.mu.Unlock()
+	ended := make(chan error, 1)
+	go func() { ended <- r.stopped() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience / 8):
+		t.Error("the stop hangs")
 	}
 }

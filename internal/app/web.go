@@ -173,7 +173,7 @@ func (a *App) webStatus(cfg *config.Config) *api.HTTPStatus {
 func (a *App) closeRequests(ctx context.Context) error {
 	var all sync.WaitGroup
 	var overSocket, overNetwork error
-	all.Go(func() { overSocket = a.control.close(ctx) })
+	all.Go(func() { overSocket = a.control.end(ctx) })
 	all.Go(func() { overNetwork = a.web.Shutdown(ctx) })
 	all.Wait()
 	return errors.Join(overSocket, overNetwork)

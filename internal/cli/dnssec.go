@@ -76,6 +76,7 @@ func delegations(cfg *config.Config, zone string) ([]delegation, error) {
 	if cfg.DNS != nil {
 		zones = cfg.DNS.Zones
 	}
+	folder := keyfile.Look(cfg.KeyFolder())
 	for i := range zones {
 		z := &zones[i]
 		if z.DNSSEC == nil || zone != "" && z.Name != zone {
@@ -87,12 +88,12 @@ func delegations(cfg *config.Config, zone string) ([]delegation, error) {
 		if len(z.DNSSEC.Keys) > 0 {
 			continue
 		}
-		found, err := keyfile.Find(cfg.KeyFolder(), z.Name, z.DNSSEC.Algorithm)
+		found, err := folder.Find(z.Name, z.DNSSEC.Algorithm)
 		if err != nil {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("zone %s has no key in %s yet: `dnsteer serve` makes it at its start", z.Name, cfg.KeyFolder())
+			return nil, fmt.Errorf("zone %s has no key in %s yet: `dnsteer serve` makes it at its start", z.Name, folder.Path)
 		}
 		for _, base := range found {
 			k, err := keyfile.ReadPublic(base)

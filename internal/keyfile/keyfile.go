@@ -125,12 +125,16 @@ func prefix(zone string, algorithm uint8) string {
 
 // Write writes a key's files into a folder, which is made where it is missing. The
 // public file is the last, so that one that is there has the other beside it. Nothing
-// is overwritten, and after an error neither file is there.
+// is overwritten, and where a file cannot be written neither is there. A key that is there
+// already is kept.
 func (m Made) Write(dir string) (base string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("keep a key: %w", err)
 	}
 	base = filepath.Join(dir, Name(m.SigningKey))
+	if there, err := Read(base); err == nil && there.DS().String() == m.DS().String() {
+		return base, syncDir(dir)
+	}
 	if err := WriteNew(base+Private, m.private, 0o600); err != nil {
 		return "", fmt.Errorf("keep a key: %w", err)
 	}
@@ -173,25 +177,44 @@ func write(path string, data []byte, mode fs.FileMode) (err error) {
 	return f.Sync()
 }
 
-// Find lists the keys of a zone and an algorithm in a folder, by their public
-// files, without their ends. A folder that is missing has none.
-func Find(dir, zone string, algorithm uint8) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// Folder is a folder of keys, as it was when it was looked at: once for all zones, of
+// which there may be thousands.
+type Folder struct {
+	Path  string
+	names []string // in order
+	err   error
+}
+
+// Look looks into a folder. One that is missing has no keys, and one that cannot be read
+// gives its error to whoever asks for some.
+func Look(path string) *Folder {
+	f := &Folder{Path: path}
+	entries, err := os.ReadDir(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f.err = fmt.Errorf("look for keys: %w", err)
+		return f
 	}
-	if err != nil {
-		return nil, fmt.Errorf("look for keys: %w", err)
-	}
-	begin := prefix(zone, algorithm)
-	var list []string
 	for _, e := range entries {
-		if name := e.Name(); strings.HasPrefix(name, begin) && strings.HasSuffix(name, Public) {
-			list = append(list, filepath.Join(dir, strings.TrimSuffix(name, Public)))
+		f.names = append(f.names, e.Name())
+	}
+	slices.Sort(f.names)
+	return f
+}
+
+// Find lists the keys of a zone and an algorithm, by their public files, without their
+// ends.
+func (f *Folder) Find(zone string, algorithm uint8) (list []string, err error) {
+	begin := prefix(zone, algorithm)
+	at, _ := slices.BinarySearch(f.names, begin)
+	for _, name := range f.names[at:] {
+		if !strings.HasPrefix(name, begin) {
+			break
+		}
+		if base, public := strings.CutSuffix(name, Public); public {
+			list = append(list, filepath.Join(f.Path, base))
 		}
 	}
-	slices.Sort(list)
-	return list, nil
+	return list, f.err
 }
 
 // Read reads a key from its files.
@@ -236,9 +259,9 @@ type Broken struct {
 	Err  error
 }
 
-// Readable gives the keys of a zone in a folder that can be read, and those that cannot.
-func Readable(dir, zone string, algorithm uint8) (keys []dnsserver.SigningKey, broken []Broken, err error) {
-	list, err := Find(dir, zone, algorithm)
+// Readable gives the keys of a zone that can be read, and those that cannot.
+func (f *Folder) Readable(zone string, algorithm uint8) (keys []dnsserver.SigningKey, broken []Broken, err error) {
+	list, err := f.Find(zone, algorithm)
 	for _, base := range list {
 		if k, err := Read(base); err != nil {
 			broken = append(broken, Broken{base, err})
