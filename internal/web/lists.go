@@ -127,7 +127,8 @@ func plain(s string) string {
 	return s
 }
 
-// What the page of services shows: answers in all, and names of one service.
+// What the page of services shows: services and their answers in all, and names of one
+// service.
 const (
 	maxAnswers = 400
 	maxHosts   = 50
@@ -145,7 +146,8 @@ func serviceCards(list []api.ServiceView) (cards []serviceCard, more int) {
 	room := maxAnswers
 	for i := range list {
 		c := serviceCard{ServiceView: list[i]}
-		if i > 0 && room < max(len(c.Sites), 1) {
+		room-- // for itself
+		if i > 0 && room < len(c.Sites) {
 			return cards, len(list) - i
 		}
 		if n := len(c.Hosts) - maxHosts; n > 0 {
@@ -154,7 +156,7 @@ func serviceCards(list []api.ServiceView) (cards []serviceCard, more int) {
 		if n := len(c.Sites) - room; n > 0 {
 			c.Sites, c.MoreSites = c.Sites[:room], n
 		}
-		room -= max(len(c.Sites), 1)
+		room -= len(c.Sites)
 		cards = append(cards, c)
 	}
 	return cards, 0
