@@ -65,8 +65,12 @@ const followPiece = 256
 // that are not yet, and those that come, each once.
 func (a *App) Follow(ctx context.Context, after uint64) (<-chan sites.Event, error) {
 	fresh, live := a.hub.join(ctx)
+	var until uint64
+	if len(fresh) > 0 {
+		until = fresh[0].ID // a disk that hangs may take later ones, and never these
+	}
 	read := func(after uint64) ([]sites.Event, error) {
-		return a.stored(store.Query{After: after, Ascending: true, Limit: followPiece})
+		return a.stored(store.Query{After: after, Before: until, Ascending: true, Limit: followPiece})
 	}
 	missed, err := read(after)
 	if err != nil {
