@@ -75,8 +75,12 @@ func eventQuery(v *visit) (api.EventQuery, error) {
 	return q, nil
 }
 
-// exportPiece is how many events an export reads at a time.
-const exportPiece = 1000
+// exportPiece is how many events an export reads at a time, and exportTime how long who
+// gets them may take for so many.
+const (
+	exportPiece = 1000
+	exportTime  = time.Minute
+)
 
 // exported gives all chosen events as CSV (RFC 4180), the newest first.
 func (h *Handler) exported(v *visit) error {
@@ -93,7 +97,9 @@ func (h *Handler) exported(v *visit) error {
 	v.w.Header().Set("Content-Disposition", `attachment; filename="dnsteer-events.csv"`)
 	out := csv.NewWriter(v.w)
 	_ = out.Write([]string{"id", "time", "severity", "kind", "site", "node", "pool", "text", "resolves", "by", "reason"}) // Error tells
+	limit := http.NewResponseController(v.w)
 	for {
+		_ = limit.SetWriteDeadline(time.Now().Add(exportTime)) // where it cannot be set, there is none
 		for i := range list {
 			_ = out.Write(cells(&list[i])) // Error tells
 		}
