@@ -90,7 +90,7 @@ func TestPageOfALargeSiteIsLight(t *testing.T) {
 		h := pagesOf(t, f)
 		h.Reader = crowded{f}
 		for _, path := range []string{"/", "/sites/berlin", "/act?verb=maintenance&site=berlin&node=node-7."} {
-			if n := strings.Count(ask(h, auth.Operator, http.MethodGet, path, "").Body.String(), "10.1."); n > 2*maxListed {
+			if n := strings.Count(ask(h, auth.Operator, http.MethodGet, path, "").Body.String(), "10.1."); path == "/" && n > 0 || n > maxListed {
 				t.Errorf("%d failing: %s has %d addresses, and nobody reads so many", failing, path, n)
 			}
 		}

@@ -78,6 +78,9 @@ func TestPageOfOneTargetOfMany(t *testing.T) {
 	if body := ask(h, auth.Admin, http.MethodGet, "/targets", "").Body.String(); strings.Contains(body, "target=router-200.") == strings.Contains(body, "target-router-200.") {
 		t.Error("router-200 is neither shown nor led to, or both")
 	}
+	if body := ask(h, auth.Admin, http.MethodGet, "/targets", "").Body.String(); !strings.Contains(body, "All targets") || strings.Contains(body, "No targets are configured") {
+		t.Error("the lines of all have no head, or it says that there are none")
+	}
 	body := ask(h, auth.Admin, http.MethodGet, "/targets?target=router-200.", "").Body.String()
 	if !strings.Contains(body, "verb=disable&amp;target=router-200.") || !strings.Contains(body, "name-0.example.lan") || strings.Contains(body, "router-199.") {
 		t.Error(body[strings.Index(body, "<main"):])

@@ -102,7 +102,11 @@ func meanwhile(site *sites.SiteView, alone bool) string {
 	for i := range site.Pools {
 		if p := &site.Pools[i]; p.Name == sites.DefaultPool && p.Serves == "own" {
 			if list := addresses(p.IPv4, p.IPv6); len(list) > 0 {
-				text := fmt.Sprintf(" Meanwhile %s answers %s.", site.Name, listed(list))
+				others := listed(list)
+				if len(list) > maxListed { // it is a headline
+					others = fmt.Sprintf("%d other addresses", len(list))
+				}
+				text := fmt.Sprintf(" Meanwhile %s answers %s.", site.Name, others)
 				if alone {
 					text += " Nothing has to be done at once."
 				}

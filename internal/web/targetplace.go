@@ -15,12 +15,16 @@ const (
 	maxConflicts  = 20
 )
 
-// placed gives the servers for which there is a place, and those for which there is none
-// but in a line. Where there are such, those come first that somebody should look at.
+// placed gives the servers that are shown whole, and those that are lines: of many, those
+// that are well, and for which there is no place.
 func placed(cards []targetCard) (whole, rest []targetCard) {
 	if len(cards) > maxCards {
 		slices.SortStableFunc(cards, func(a, b targetCard) int { return cmp.Compare(b.trouble(), a.trouble()) })
-		cards, rest = cards[:maxCards], cards[maxCards:]
+		whole := 0
+		for whole < maxCards && cards[whole].trouble() > 0 {
+			whole++
+		}
+		cards, rest = cards[:whole], cards[whole:]
 	}
 	room := maxAllRecords
 	for i := range cards {

@@ -73,7 +73,7 @@ func (h *Handler) targets(v *visit) error {
 	page := struct {
 		Only  string // "" for all
 		Cards []targetCard
-		Rest  []targetCard // for which there is no place but a line
+		Rest  []targetCard // in a line each
 	}{Only: only}
 	page.Cards, page.Rest = placed(cards)
 	v.title, v.menu = "Targets", "targets"
