@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dnsteer/dnsteer/internal/alert"
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/auth"
 	"github.com/dnsteer/dnsteer/sites"
@@ -105,5 +106,31 @@ func TestATargetWithoutAPlaceIsNotEmpty(t *testing.T) {
 	body = ask(h, auth.Viewer, http.MethodGet, "/targets?target=router-9.", "").Body.String()
 	if strings.Count(body, `class="value"`) != 2*100 || strings.Contains(body, "More of") {
 		t.Errorf("the page of one has %d values", strings.Count(body, `class="value"`))
+	}
+}
+
+// alarmed is a controller that has told of much which lasts.
+type alarmed struct {
+	*fake
+	open int
+}
+
+func (a alarmed) Alerts(context.Context) (*alert.Status, error) {
+	st := &alert.Status{Channels: []alert.ChannelStatus{{Name: "mail", Type: "smtp"}}}
+	for i := range a.open {
+		st.Open = append(st.Open, alert.Incident{Thread: fmt.Sprint(i), Subject: sentenceOf("berlin/node"), To: []string{"mail"}, Since: now(), LastSent: now(), Sent: 1})
+	}
+	return st, nil
+}
+
+// If this fails, the page of alerts is too heavy to be read when much fails at once.
+func TestPageOfManyAlertsIsLight(t *testing.T) {
+	for open, want := range map[int]string{maxOpen: "", maxOpen + 1: "and 1 more<", 1000: "and 900 more<"} {
+		h := pagesOf(t, &fake{})
+		h.Alerter = alarmed{&fake{}, open}
+		body := ask(h, auth.Viewer, http.MethodGet, "/alerts", "").Body.String()
+		if total := weightOfAssets(t) + len(body); total > 150_000 || !strings.Contains(body, want) || want == "" && strings.Contains(body, "more<") {
+			t.Errorf("%d that last: it weighs %d bytes without a cache, or lacks %q", open, total, want)
+		}
 	}
 }
