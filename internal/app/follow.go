@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -37,11 +38,11 @@ func (a *App) Events(_ context.Context, q api.EventQuery) ([]sites.Event, error)
 	return list[:min(len(list), q.Limit)], nil
 }
 
-// stored reads stored events. Some that cannot be read are no reason to keep the
-// others back.
+// stored reads stored events. Some whose records are spoilt are no reason to keep the
+// others back; a disk that does not give all is, whose end is not that of the events.
 func (a *App) stored(q store.Query) ([]sites.Event, error) {
 	list, err := a.store.Events(q)
-	if err != nil && len(list) > 0 {
+	if _, spoilt := errors.AsType[*store.UnreadableError](err); spoilt {
 		a.log.Warn("some events cannot be read", "error", err)
 		err = nil
 	}
@@ -64,8 +65,12 @@ const followPiece = 256
 // that are not yet, and those that come, each once.
 func (a *App) Follow(ctx context.Context, after uint64) (<-chan sites.Event, error) {
 	fresh, live := a.hub.join(ctx)
+	var until uint64
+	if len(fresh) > 0 {
+		until = fresh[0].ID // a disk that hangs may take later ones, and never these
+	}
 	read := func(after uint64) ([]sites.Event, error) {
-		return a.stored(store.Query{After: after, Ascending: true, Limit: followPiece})
+		return a.stored(store.Query{After: after, Before: until, Ascending: true, Limit: followPiece})
 	}
 	missed, err := read(after)
 	if err != nil {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -48,5 +49,44 @@ func TestFollowersLeaveInTheStoreWhatTheyHaveNotRead(t *testing.T) {
 		if i == count-1 && e.Text != "as it is" {
 			t.Error("the last was read before anybody asked for it")
 		}
+	}
+}
+
+// If this fails, who follows the events is never told of those that a disk which hung did not
+// take in the end, though they came while it followed.
+func TestFollowersAreToldWhatTheDiskHasNotTaken(t *testing.T) {
+	s, _, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	list := func(from, to uint64) (list []sites.Event) {
+		for id := from; id <= to; id++ {
+			list = append(list, sites.Event{ID: id, Time: time.Now(), Kind: sites.SiteUp, Severity: sites.Info})
+		}
+		return list
+	}
+	const kept = followPiece + 50
+	if err := s.Commit(store.Batch{Events: list(1, kept)}); err != nil {
+		t.Fatal(err)
+	}
+	a := &App{store: s, hub: newHub(), log: slog.New(slog.DiscardHandler)}
+	a.hub.send(list(kept+1, kept+5)) // the disk hangs
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	events, err := a.Follow(ctx, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := (<-events).ID
+	if err := s.Commit(store.Batch{Events: list(kept+4, kept+6)}); err != nil { // three are lost
+		t.Fatal(err)
+	}
+	a.hub.send(list(kept+6, kept+6))
+	for last < kept+6 {
+		if e := <-events; e.ID != last+1 {
+			t.Fatalf("%d comes behind %d", e.ID, last)
+		}
+		last++
 	}
 }

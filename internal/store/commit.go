@@ -106,7 +106,7 @@ func (s *Store) ready() error {
 	switch {
 	case s.db == nil || s.db.IsReadOnly():
 		return s.reopen()
-	case s.suspect || !s.inPlace():
+	case s.suspect || s.isStuck() || !s.inPlace():
 		return s.renew()
 	default:
 		return nil

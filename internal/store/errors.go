@@ -71,6 +71,13 @@ func (e *ReplacedError) Error() string {
 	return fmt.Sprintf("the stored state was replaced while in use: %s", e.Report)
 }
 
+// UnreadableError names records that are not as they were written. All others were read.
+type UnreadableError struct{ Err error }
+
+func (e *UnreadableError) Error() string { return e.Err.Error() }
+
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
 // panicError is a panic or a memory fault inside of bbolt.
 type panicError struct{ value any }
 

@@ -42,7 +42,8 @@ func (q *Query) matches(e *sites.Event) bool {
 }
 
 // Events gives the stored events that a query chooses. Events that cannot be
-// read are left out and named by the error, beside which the others can be used.
+// read are left out and named by an [*UnreadableError], beside which the others are
+// all that there are. Beside another error there may be more.
 // The times of events are not looked for in order: the wall clock may jump.
 func (s *Store) Events(q Query) ([]sites.Event, error) {
 	limit := q.Limit
@@ -63,7 +64,10 @@ func (s *Store) Events(q Query) ([]sites.Event, error) {
 		}
 		return nil
 	})
-	if err := errors.Join(append(faults, err)...); err != nil {
+	if err == nil && faults != nil {
+		err = &UnreadableError{errors.Join(faults...)}
+	}
+	if err != nil {
 		return found, fmt.Errorf("read events: %w", err)
 	}
 	return found, nil

@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	bolt "go.etcd.io/bbolt"
 
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -104,6 +106,30 @@ func TestEventsAreBoundedByNumber(t *testing.T) {
 	}
 	if got := stored(); got != 10 {
 		t.Errorf("%d events are stored in the end, want 10", got)
+	}
+}
+
+// If this fails, what a disk did not give any more is taken for the end of the events, or one
+// event whose record is spoilt keeps all others back.
+func TestUnreadableEventsAreNotTheEnd(t *testing.T) {
+	s, _ := open(t, t.TempDir(), Options{})
+	commit(t, s, Batch{Events: []sites.Event{event(1, ""), event(2, ""), event(3, "")}})
+	err := s.write(func(tx *bolt.Tx) error {
+		return tx.Bucket([]byte(eventsBucket)).Put(eventKey(2), []byte("spoilt"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unreadable := func(err error) bool { _, ok := errors.AsType[*UnreadableError](err); return ok }
+	if got, err := s.Events(Query{}); fmt.Sprint(ids(got)) != "[3 1]" || !unreadable(err) {
+		t.Errorf("one that is spoilt: %v, %v", ids(got), err)
+	}
+	if got, err := s.Events(Query{After: 1, Before: 3}); len(got) != 0 || !unreadable(err) {
+		t.Errorf("nothing but what is spoilt: %v, %v", ids(got), err)
+	}
+	spoil(t, s)
+	if got, err := s.Events(Query{}); err == nil || unreadable(err) {
+		t.Errorf("a disk that gives nothing: %v, %v", ids(got), err)
 	}
 }
 

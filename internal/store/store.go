@@ -176,15 +176,41 @@ func (s *Store) generation() int {
 
 // view runs fn on one generation of the file. Without a file it runs nothing.
 func (s *Store) view(fn func(*bolt.Tx) error) error {
+	locked, err := s.look(fn)
+	if locked != nil {
+		s.mu.Lock()
+		s.stuck = s.stuck || s.db == locked
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// look is view, and gives the database that keeps its locks for ever: one that panics
+// before it has begun rolls nothing back.
+func (s *Store) look(fn func(*bolt.Tx) error) (locked *bolt.DB, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if s.db == nil {
-		return nil
+	switch {
+	case s.db == nil:
+		return nil, nil //nolint:nilnil // there is nothing to look at, and nothing that is locked
+	case s.stuck:
+		return nil, errors.New("the database has failed and opens anew with the next commit")
 	}
-	if s.stuck {
-		return errors.New("the database has failed and opens anew with the next commit")
+	begun := false
+	err = guard(func() error {
+		return s.db.View(func(tx *bolt.Tx) error { begun = true; return fn(tx) })
+	})
+	if _, ok := errors.AsType[*panicError](err); ok && !begun {
+		locked = s.db
 	}
-	return guard(func() error { return s.db.View(fn) })
+	return locked, err
+}
+
+// isStuck says whether the open file can be used no more.
+func (s *Store) isStuck() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.stuck
 }
 
 func (s *Store) path(name string) string { return filepath.Join(s.dir, name) }

@@ -30,6 +30,9 @@ type delivered struct {
 	Error string
 }
 
+// maxOpen bounds the incidents that are listed; all of them are in the status of the alerts.
+const maxOpen = 100
+
 // alerts is the page of who is told of what.
 func (h *Handler) alerts(v *visit) error { return h.alertsPage(v, nil) }
 
@@ -51,11 +54,15 @@ func (h *Handler) alertsPage(v *visit, tests []alert.TestReport) error {
 	}
 	page := struct {
 		Status   *alert.Status
+		Open     []alert.Incident
+		MoreOpen int // that are not listed
 		Messages []message
 		Tests    []alert.TestReport
-	}{st, nil, tests}
+	}{Status: st, Tests: tests}
 	if st != nil {
 		page.Messages = messages(st)
+		page.Open = st.Open[:min(len(st.Open), maxOpen)]
+		page.MoreOpen = len(st.Open) - len(page.Open)
 	}
 	v.title, v.menu = "Alerts", "alerts"
 	return h.show(v, "alerts", page)

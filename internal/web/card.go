@@ -87,7 +87,6 @@ type resolved struct {
 type restRow struct {
 	Name, Base string
 	Sign       sign
-	Addresses  []string
 	// Up of All nodes are.
 	Up, All int
 }
@@ -108,15 +107,18 @@ func (h *Handler) cards(v *visit, st *api.Status) (list []card, rest []restRow) 
 	if len(list) <= maxCards && all <= maxRows {
 		return list, nil
 	}
-	whole, rows := 0, 0
-	for whole < min(len(list), maxCards) && list[whole].Trouble > 0 && rows+len(list[whole].Nodes) <= maxRows {
-		rows += len(list[whole].Nodes)
-		whole++
+	var whole []card
+	rows := 0
+	for i := range list {
+		c := &list[i]
+		if c.Trouble == 0 || len(whole) == maxCards || rows+len(c.Nodes) > maxRows {
+			rest = append(rest, c.line())
+			continue
+		}
+		rows += len(c.Nodes)
+		whole = append(whole, *c)
 	}
-	for i := range list[whole:] {
-		rest = append(rest, list[whole+i].line())
-	}
-	return list[:whole], rest
+	return whole, rest
 }
 
 // shorten leaves of the nodes of a large site those in trouble, as far as there is a place
@@ -147,11 +149,6 @@ func (c *card) shorten() {
 // line makes a card a line.
 func (c *card) line() restRow {
 	r := restRow{Name: c.Name, Base: c.Base, Sign: c.Sign, All: len(c.Nodes)}
-	for i := range c.Pools {
-		r.Addresses = append(r.Addresses, c.Pools[i].Addresses...)
-	}
-	slices.Sort(r.Addresses)
-	r.Addresses = slices.Compact(r.Addresses)
 	for i := range c.Nodes {
 		if c.Nodes[i].Word == sites.WordUp {
 			r.Up++

@@ -1,12 +1,17 @@
 package web
 
 import (
+	"bufio"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/auth"
@@ -62,4 +67,43 @@ func TestExportIsWhole(t *testing.T) {
 	}()
 	ask(h, auth.Viewer, http.MethodGet, "/events.csv", "")
 	t.Error("what is cut off ends as if it were whole")
+}
+
+// If this fails, who is at the end of a slow line never gets the events: the time for a page
+// is over before all are sent, however often they try.
+func TestExportOverASlowLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const count = 5*exportPiece + 7
+		l := &longLog{fake: &fake{}, events: count}
+		h := pagesOf(t, l.fake)
+		h.Reader = l
+		server := &http.Server{WriteTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			h.ServeHTTP(w, r.WithContext(api.WithCaller(r.Context(), &api.Caller{Name: "bob", Role: auth.Viewer})))
+		})}
+		ours, theirs := net.Pipe()
+		at := once{make(chan net.Conn, 1), make(chan struct{})}
+		at.conn <- theirs
+		go func() { _ = server.Serve(at) }()
+		go func() {
+			_, _ = io.WriteString(ours, "GET /events.csv HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		}()
+		res, err := http.ReadResponse(bufio.NewReader(slowly{ours}), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(res.Body).ReadAll()
+		if err != nil || len(rows) != count+1 {
+			t.Errorf("of %d events %d rows: %v", count, len(rows), err)
+		}
+		_ = res.Body.Close()
+		_ = server.Close()
+	})
+}
+
+// slowly reads as a line of 2 kB/s does.
+type slowly struct{ io.Reader }
+
+func (s slowly) Read(p []byte) (int, error) {
+	time.Sleep(time.Second)
+	return s.Reader.Read(p[:min(len(p), 2048)])
 }

@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/sites"
@@ -32,7 +31,7 @@ func foreseen(st *api.Status, c *sites.Command) []string {
 		case len(then) == 0:
 			out = append(out, fmt.Sprintf("%s: %s goes, and no other node of the site serves: its emergency site steps in, if it has one.", subjectOf(st, s.Name, p.Name), listed(now)))
 		default:
-			out = append(out, fmt.Sprintf("%s: %s → %s", subjectOf(st, s.Name, p.Name), listed(now), listed(then)))
+			out = append(out, subjectOf(st, s.Name, p.Name)+": "+moves(now, then))
 		}
 	}
 	return out
@@ -103,9 +102,25 @@ func poolName(site, pool string) string {
 	return site + "/" + pool
 }
 
-func listed(list []string) string {
-	if len(list) == 0 {
-		return "no address"
+// moves says what becomes of an answer: of a long one, what goes and what comes.
+func moves(now, then []string) string {
+	if len(now) <= maxListed {
+		return listed(now) + " → " + listed(then)
 	}
-	return strings.Join(list, ", ")
+	without := func(list, others []string) []string {
+		return slices.DeleteFunc(slices.Clone(list), func(a string) bool { return slices.Contains(others, a) })
+	}
+	gone, come := without(now, then), without(then, now)
+	text := listed(gone) + " → " + listed(come)
+	if len(come) == 0 {
+		text = "without " + listed(gone)
+	}
+	switch stay := len(then) - len(come); stay {
+	case 0:
+		return text
+	case 1:
+		return text + "; one other stays"
+	default:
+		return fmt.Sprintf("%s; %d others stay", text, stay)
+	}
 }

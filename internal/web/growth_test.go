@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,12 +81,19 @@ func TestPageOfALargeSiteIsLight(t *testing.T) {
 			n := sites.NodeView{Name: fmt.Sprintf("node-%d.", i), Word: sites.WordUp, Explain: sentenceOf("berlin/node"), Since: now().Add(-time.Hour)}
 			if i%(1000/max(failing, 1)) == 0 && failing > 0 {
 				n.Word = sites.WordFailing
+				f.status.Problems = append(f.status.Problems, n.Explain)
 			}
+			s.Pools[0].IPv4 = append(s.Pools[0].IPv4, netip.AddrFrom4([4]byte{10, 1, byte(i / 250), byte(i%250 + 1)}))
 			s.Nodes = append(s.Nodes, n)
 		}
 		f.status.Sites = []sites.SiteView{s}
 		h := pagesOf(t, f)
 		h.Reader = crowded{f}
+		for _, path := range []string{"/", "/sites/berlin", "/act?verb=maintenance&site=berlin&node=node-7."} {
+			if n := strings.Count(ask(h, auth.Operator, http.MethodGet, path, "").Body.String(), "10.1."); path == "/" && n > 0 || n > maxListed {
+				t.Errorf("%d failing: %s has %d addresses, and nobody reads so many", failing, path, n)
+			}
+		}
 		body := ask(h, auth.Operator, http.MethodGet, "/sites/berlin", "").Body.String()
 		if total := weightOfAssets(t) + len(body); total > 150_000 {
 			t.Errorf("%d failing: it weighs %d bytes without a cache, at most 150,000", failing, total)
@@ -104,14 +113,17 @@ func TestPageOfALargeSiteIsLight(t *testing.T) {
 // what it leaves out is left out without a word.
 func TestPageOfManyServicesIsLight(t *testing.T) {
 	for _, tt := range []struct {
-		services, hosts, sites int
-		want                   []string
+		services, hosts, sites, nodes int
+		want                          []string
 	}{
-		{1, 10_000, 10, []string{"and 9950 more<"}},
-		{1, 1, 1000, []string{"and 600 more sites"}},
-		{1000, 2, 10, []string{"and 960 more services"}},
-		{1000, 1, 0, []string{"and 600 more services"}},
-		{2, 2, 2, nil},
+		{1, 10_000, 10, 2, []string{"and 9950 more<"}},
+		{1, 1, 1000, 2, []string{"and 601 more sites"}},
+		{1, 1, maxAnswers, 2, []string{"and 1 more site<"}},
+		{1000, 2, 10, 2, []string{"and 964 more services"}},
+		{maxAnswers/2 + 1, 2, 1, 2, []string{"and 1 more service."}},
+		{1000, 1, 0, 2, []string{"and 600 more services"}},
+		{100, 1, 1, 1000, []string{"and 984 more<"}},
+		{2, 2, 2, 2, nil},
 	} {
 		f := &fake{}
 		for i := range tt.services {
@@ -120,7 +132,7 @@ func TestPageOfManyServicesIsLight(t *testing.T) {
 				v.Hosts = append(v.Hosts, fmt.Sprintf("name-%d.service-%d.example.lan", j, i))
 			}
 			for j := range tt.sites {
-				v.Sites = append(v.Sites, api.ServiceAnswerView{Site: fmt.Sprintf("site-%d", j), Addresses: []string{"10.1.0.11", "10.1.0.12"}, TTL: 10, Serves: "own"})
+				v.Sites = append(v.Sites, api.ServiceAnswerView{Site: fmt.Sprintf("site-%d", j), Addresses: slices.Repeat([]string{"10.1.0.11"}, tt.nodes), TTL: 10, Serves: "own"})
 			}
 			f.status.Services = append(f.status.Services, v)
 		}

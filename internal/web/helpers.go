@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dnsteer/dnsteer/internal/plural"
 	"github.com/dnsteer/dnsteer/probes"
 	"github.com/dnsteer/dnsteer/sites"
 )
@@ -25,7 +26,7 @@ func helpers(assets map[string]string) template.FuncMap {
 	}
 	return template.FuncMap{
 		"ago": ago, "clock": clock, "stamp": stamp, "took": took, "asset": asset,
-		"addresses": addresses, "listed": listed, "sentence": sentence, "lower": strings.ToLower, "join": strings.Join, "prose": prose, "serves": serves, "detailed": func(d probes.Detail) []said { return detailed(&d) },
+		"addresses": addresses, "listed": listed, "sentence": sentence, "lower": strings.ToLower, "join": strings.Join, "plural": plural.Of[int], "prose": prose, "serves": serves, "detailed": func(d probes.Detail) []said { return detailed(&d) },
 		"sign": func(shape, word string, tone Tone) sign { return sign{shape, word, tone} },
 	}
 }
@@ -89,6 +90,25 @@ func addresses(lists ...[]netip.Addr) (out []string) {
 		}
 	}
 	return out
+}
+
+// maxListed bounds the addresses and names that stand in one line: nobody reads a thousand.
+const maxListed = 16
+
+// several lists what there is, as far as it can be read.
+func several(list []string) string {
+	if more := len(list) - maxListed; more > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:maxListed], ", "), more)
+	}
+	return strings.Join(list, ", ")
+}
+
+// listed lists the addresses of an answer.
+func listed(list []string) string {
+	if len(list) == 0 {
+		return "no address"
+	}
+	return several(list)
 }
 
 // sentence gives a text an end, and a capital where it begins with an article.

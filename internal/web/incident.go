@@ -1,10 +1,12 @@
 package web
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/sites"
 )
 
@@ -33,6 +35,17 @@ type incident struct {
 	Begun, Ended time.Time
 	Over         bool
 	Base         string
+}
+
+// past gives the events that a page of something else ends with. Unread: the disk does not
+// give them, which is no reason not to show how things are.
+func (h *Handler) past(v *visit, q api.EventQuery) (list []sites.Event, unread bool, err error) {
+	list, err = h.Reader.Events(v.r.Context(), q)
+	if err == nil || api.ProblemOf(err).Status != http.StatusInternalServerError {
+		return list, false, err
+	}
+	h.Log.Error("a page is shown without its events", "path", v.r.URL.Path, "error", err)
+	return nil, true, nil
 }
 
 // incidentGap is how long after the last event of a site another one still belongs

@@ -75,8 +75,12 @@ func eventQuery(v *visit) (api.EventQuery, error) {
 	return q, nil
 }
 
-// exportPiece is how many events an export reads at a time.
-const exportPiece = 1000
+// exportPiece is how many events an export reads at a time, and exportTime how long who
+// gets them may take for so many.
+const (
+	exportPiece = 1000
+	exportTime  = time.Minute
+)
 
 // exported gives all chosen events as CSV (RFC 4180), the newest first.
 func (h *Handler) exported(v *visit) error {
@@ -93,7 +97,9 @@ func (h *Handler) exported(v *visit) error {
 	v.w.Header().Set("Content-Disposition", `attachment; filename="dnsteer-events.csv"`)
 	out := csv.NewWriter(v.w)
 	_ = out.Write([]string{"id", "time", "severity", "kind", "site", "node", "pool", "text", "resolves", "by", "reason"}) // Error tells
+	limit := http.NewResponseController(v.w)
 	for {
+		_ = limit.SetWriteDeadline(time.Now().Add(exportTime)) // where it cannot be set, there is none
 		for i := range list {
 			_ = out.Write(cells(&list[i])) // Error tells
 		}
@@ -127,7 +133,8 @@ func plain(s string) string {
 	return s
 }
 
-// What the page of services shows: answers in all, and names of one service.
+// What the page of services shows: services and their answers in all, and names of one
+// service.
 const (
 	maxAnswers = 400
 	maxHosts   = 50
@@ -145,7 +152,8 @@ func serviceCards(list []api.ServiceView) (cards []serviceCard, more int) {
 	room := maxAnswers
 	for i := range list {
 		c := serviceCard{ServiceView: list[i]}
-		if i > 0 && room < max(len(c.Sites), 1) {
+		room-- // for itself
+		if i > 0 && room < len(c.Sites) {
 			return cards, len(list) - i
 		}
 		if n := len(c.Hosts) - maxHosts; n > 0 {
@@ -154,7 +162,7 @@ func serviceCards(list []api.ServiceView) (cards []serviceCard, more int) {
 		if n := len(c.Sites) - room; n > 0 {
 			c.Sites, c.MoreSites = c.Sites[:room], n
 		}
-		room -= max(len(c.Sites), 1)
+		room -= len(c.Sites)
 		cards = append(cards, c)
 	}
 	return cards, 0

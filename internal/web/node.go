@@ -25,8 +25,9 @@ type nodePage struct {
 	Row     nodeRow
 	Actions []action
 	Lines   []lineCourse
-	// States is what became of it, the newest first.
+	// States is what became of it, the newest first; Unread: they cannot be read.
 	States []happened
+	Unread bool
 	// Probed is what "probe now" has found.
 	Probed *api.ProbeReport
 }
@@ -97,8 +98,8 @@ func (h *Handler) nodePage(v *visit, probed *api.ProbeReport) error {
 	for i := range lines {
 		page.Lines = append(page.Lines, course(lines[i], n.Timeout, v.now))
 	}
-	list, err := h.Reader.Events(v.r.Context(), api.EventQuery{Site: s.Name, Node: n.Name, Limit: 30})
-	if err != nil {
+	var list []sites.Event
+	if list, page.Unread, err = h.past(v, api.EventQuery{Site: s.Name, Node: n.Name, Limit: 30}); err != nil {
 		return err
 	}
 	over := make(map[uint64]bool)

@@ -35,7 +35,7 @@ func (h *Handler) overview(v *visit) error {
 	for i := range cards {
 		h.sparks(v, &cards[i])
 	}
-	list, err := h.Reader.Events(v.r.Context(), api.EventQuery{Limit: ofEvents})
+	list, unread, err := h.past(v, api.EventQuery{Limit: ofEvents})
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,8 @@ func (h *Handler) overview(v *visit) error {
 		Cards    []card
 		Rest     []restRow
 		Events   []incident
-	}{h.summarise(&st), st.Problems[:min(len(st.Problems), maxProblems)], max(0, len(st.Problems)-maxProblems), st.Brake == "holds", cards, rest, newest(incidents(list, v), lastEvents)})
+		Unread   bool
+	}{h.summarise(&st), st.Problems[:min(len(st.Problems), maxProblems)], max(0, len(st.Problems)-maxProblems), st.Brake == "holds", cards, rest, newest(incidents(list, v), lastEvents), unread})
 }
 
 // newest gives the first incidents that have so many events together.
@@ -76,7 +77,7 @@ func (h *Handler) site(v *visit) error {
 	c.Alone = true
 	c.shorten()
 	h.sparks(v, &c)
-	list, err := h.Reader.Events(v.r.Context(), api.EventQuery{Site: s.Name, Limit: 30})
+	list, unread, err := h.past(v, api.EventQuery{Site: s.Name, Limit: 30})
 	if err != nil {
 		return err
 	}
@@ -95,5 +96,6 @@ func (h *Handler) site(v *visit) error {
 		Why     []string
 		Left    int // sentences that are not shown
 		Events  []incident
-	}{c, siteActions(v, &st, s), why, len(x.Sentences) - len(why), incidents(list, v)})
+		Unread  bool
+	}{c, siteActions(v, &st, s), why, len(x.Sentences) - len(why), incidents(list, v), unread})
 }

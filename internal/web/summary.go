@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/dnsteer/dnsteer/internal/api"
 	"github.com/dnsteer/dnsteer/internal/plural"
@@ -66,7 +65,7 @@ func (h *Handler) summarise(st *api.Status) summary {
 		text = "All " + plural.Of(n, "site") + " serve from their own nodes."
 	}
 	if len(ordered) > 0 {
-		return summary{Text: text + " Taken out on purpose: " + strings.Join(ordered, ", ") + ".", Tone: Held}
+		return summary{Text: text + " Taken out on purpose: " + several(ordered) + ".", Tone: Held}
 	}
 	return summary{Text: text + " Nothing to do.", Tone: Calm}
 }
@@ -103,7 +102,11 @@ func meanwhile(site *sites.SiteView, alone bool) string {
 	for i := range site.Pools {
 		if p := &site.Pools[i]; p.Name == sites.DefaultPool && p.Serves == "own" {
 			if list := addresses(p.IPv4, p.IPv6); len(list) > 0 {
-				text := fmt.Sprintf(" Meanwhile %s answers %s.", site.Name, strings.Join(list, ", "))
+				others := listed(list)
+				if len(list) > maxListed { // it is a headline
+					others = fmt.Sprintf("%d other addresses", len(list))
+				}
+				text := fmt.Sprintf(" Meanwhile %s answers %s.", site.Name, others)
 				if alone {
 					text += " Nothing has to be done at once."
 				}

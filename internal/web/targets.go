@@ -26,8 +26,12 @@ type targetCard struct {
 	// Foreign records of other names than ours, and how many more there are.
 	Foreign []api.TargetForeign
 	More    int
-	Actions []targetAction
-	Base    string
+	// Further: a page of its own shows more of them.
+	Further bool
+	// MoreConflicts are names without failover that are not listed.
+	MoreConflicts int
+	Actions       []targetAction
+	Base          string
 }
 
 // targetRow is one RRset: what it should be, what the device holds, and what the
@@ -41,47 +45,15 @@ type targetRow struct {
 	Seen string
 }
 
-// wrong says whether somebody should look at it.
-func (r *targetRow) wrong() bool {
-	return r.Differs || r.Error != "" || len(r.Foreign) > 0 || r.Visible != nil && !*r.Visible
-}
-
-// maxRecords bounds the records of one server that are shown. Where there are more, those
-// come first that somebody should look at.
-const maxRecords = 100
-
-// shorten leaves so many.
-func (c *targetCard) shorten() {
-	if len(c.Rows) <= maxRecords {
-		return
-	}
-	slices.SortStableFunc(c.Rows, func(a, b targetRow) int {
-		switch x, y := a.wrong(), b.wrong(); {
-		case x == y:
-			return 0
-		case x:
-			return -1
-		default:
-			return 1
-		}
-	})
-	for i := range c.Rows[maxRecords:] {
-		c.MoreRows++
-		if c.Rows[maxRecords+i].wrong() {
-			c.Wrong++
-		}
-	}
-	c.Rows = c.Rows[:maxRecords]
-}
-
 // targetAction is what can be done about a target.
 type targetAction struct {
 	Verb api.TargetVerb
 	Text string
 }
 
-// targets is the page of what is pushed.
+// targets is the page of what is pushed: of all targets, or of one.
 func (h *Handler) targets(v *visit) error {
+	only := query(v.r, "target")
 	var list []api.TargetView
 	if h.Publisher != nil {
 		var err error
@@ -91,10 +63,21 @@ func (h *Handler) targets(v *visit) error {
 	}
 	cards := make([]targetCard, 0, len(list))
 	for i := range list {
-		cards = append(cards, targetOf(&list[i], v))
+		if only == "" || list[i].Name == only {
+			cards = append(cards, targetOf(&list[i], v))
+		}
 	}
+	if only != "" && len(cards) == 0 {
+		return &api.NotFoundError{Text: "There is no target " + only + "."}
+	}
+	page := struct {
+		Only  string // "" for all
+		Cards []targetCard
+		Rest  []targetCard // in a line each
+	}{Only: only}
+	page.Cards, page.Rest = placed(cards)
 	v.title, v.menu = "Targets", "targets"
-	return h.show(v, "targets", cards)
+	return h.show(v, "targets", page)
 }
 
 func targetOf(t *api.TargetView, v *visit) targetCard {
@@ -122,7 +105,6 @@ func targetOf(t *api.TargetView, v *visit) targetCard {
 	}
 	c.More = t.Strangers - len(t.Foreign)
 	adoptable := len(t.NoFailover) > 0 || slices.ContainsFunc(c.Rows, func(r targetRow) bool { return len(r.Foreign) > 0 })
-	c.shorten()
 	if v.caller.Role < auth.Admin {
 		return c
 	}
