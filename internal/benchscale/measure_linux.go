@@ -23,7 +23,7 @@ type figures struct {
 	reload, held            time.Duration
 	publishHalf, publish99  time.Duration // from an order to the answer
 	turn                    costs         // of the rules
-	cpuUp, cpuDown          float64       // processor time for a second
+	cpuUp, cpuNews, cpuDown float64       // processor time for a second: all up, going down, all down
 	probesUp                float64       // in a second
 	late99, latest          time.Duration
 	overdue                 int
@@ -280,27 +280,36 @@ func (w *world) fetch(ctx context.Context, path string) (d time.Duration, octets
 	return quantile(took, 0.5), octets, nil
 }
 
-// failing has every node refuse, and measures what probing costs then: all are
-// failing and none is due to go yet, so that this is the same work as before.
-func (w *world) failing(ctx context.Context, p *program, f *figures) error {
+// failing has every node refuse, and measures what probing costs while that is news,
+// and afterwards: all are failing and none is due to go yet, so that this is the same
+// work as before.
+func (w *world) failing(ctx context.Context, p *program, f *figures) (err error) {
 	if err := w.down(); err != nil {
 		return err
 	}
-	// Every node has failed three times: what comes now is no news.
-	if err := sleep(ctx, 4*w.interval()+3*time.Second); err != nil {
+	if f.cpuNews, err = p.share(ctx, 3*w.interval()); err != nil {
 		return err
 	}
+	// Every node has failed three times: what comes now is no news.
+	if err := sleep(ctx, w.interval()+3*time.Second); err != nil {
+		return err
+	}
+	f.cpuDown, err = p.share(ctx, w.interval())
+	return err
+}
+
+// share gives how much of a processor a program takes for some time.
+func (p *program) share(ctx context.Context, d time.Duration) (float64, error) {
 	before := time.Now()
 	used, err := p.cpu()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if err := sleep(ctx, w.interval()); err != nil {
-		return err
+	if err := sleep(ctx, d); err != nil {
+		return 0, err
 	}
 	after, err := p.cpu()
-	f.cpuDown = (after - used).Seconds() / time.Since(before).Seconds()
-	return err
+	return (after - used).Seconds() / time.Since(before).Seconds(), err
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
