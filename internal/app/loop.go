@@ -25,15 +25,6 @@ const (
 // maxResults bounds how many results one turn takes, so that no turn is long.
 const maxResults = 512
 
-// After a turn that took long, results wait for each other up to rests times as long,
-// longestRest at most, and share the next look at their site: a storm of news in sites
-// of a thousand nodes leaves the processors to the answers. What is due and what
-// operators order does not wait.
-const (
-	rests       = 3
-	longestRest = 50 * time.Millisecond
-)
-
 var errStopped = errors.New("the controller is stopping")
 
 // loop is the goroutine that decides. Nothing in it waits for a disk, a network
@@ -110,17 +101,14 @@ func (l *loop) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	// A select takes any that is ready: asked alone, an end could wait behind results.
-	var rested time.Time
 	for ctx.Err() == nil {
-		results := l.results
-		if time.Now().Before(rested) {
-			results = nil
-		}
+		l.pending = l.pending[:0]
 		select {
 		case <-ctx.Done():
 			return
-		case f := <-results:
+		case f := <-l.results:
 			l.pending = append(l.pending, f)
+			l.drain()
 		case call := <-l.calls:
 			call()
 		case <-l.wake:
@@ -129,17 +117,10 @@ func (l *loop) run(ctx context.Context) {
 			}
 		case <-timer.C:
 		}
-		begun := time.Now()
-		l.turn(engine.Input{})
+		l.turn(engine.Input{Done: l.pending})
 		l.alive()
-		wait := min(max(l.engine.Next()-l.now().Boot, breath), l.pace)
-		if rest := min(rests*time.Since(begun), longestRest); rest >= breath {
-			rested = time.Now().Add(rest)
-		}
-		if left := time.Until(rested); left > 0 { // nothing else wakes it for the results
-			wait = min(wait, left)
-		}
-		timer.Reset(wait)
+		now := l.now().Boot
+		timer.Reset(min(max(l.engine.Next()-now, breath), l.pace))
 	}
 }
 
@@ -175,13 +156,10 @@ func (l *loop) first(in engine.Input) []probes.Run {
 	return runs
 }
 
-// turn is one turn: what has happened goes in, and with it the results that wait. What
-// follows is carried out, the answers first.
+// turn is one turn: what has happened goes in, what follows is carried out. The
+// answers come first.
 func (l *loop) turn(in engine.Input) *sites.Reply {
-	l.drain() // before the clock is read: no result is of a time that has not come
 	due, now := l.engine.Next(), l.now()
-	in.Done = l.pending
-	l.pending = l.pending[:0]
 	t := l.engine.Turn(now, in)
 	l.follow(now, t)
 	if len(t.Touched) > 0 && l.decided != nil {

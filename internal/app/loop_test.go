@@ -29,7 +29,6 @@ type bench struct {
 	blind  atomic.Int64
 	down   atomic.Bool // berlin/a refuses
 	answer atomic.Pointer[sites.Answer]
-	heavy  atomic.Int64 // each turn takes so long, ns
 	moved  atomic.Int64 // when the answer last changed, ns since start
 }
 
@@ -58,7 +57,7 @@ func newBench(t *testing.T) *bench {
 	now := func() sites.Instant { return sites.Instant{Boot: time.Since(b.start) + time.Hour, Wall: time.Now()} }
 	b.loop = (&loop{
 		now: now, tell: b.hub.send, alive: func() { b.turns.Add(1) },
-		learn: func(sites.Instant, []engine.Finished, bool) { time.Sleep(time.Duration(b.heavy.Load())) },
+		learn: func(sites.Instant, []engine.Finished, bool) {},
 		record: func(_ *sites.Machine, _ sites.Instant, fx sites.Effects) {
 			if fx.Blind {
 				b.blind.Add(1)
@@ -233,63 +232,6 @@ func TestLoopTakesAFloodOfResults(t *testing.T) {
 		synctest.Wait()
 		if n := delivered.Load(); n != flood {
 			t.Errorf("%d of %d results were taken", n, flood)
-		}
-	})
-}
-
-// If this fails, a storm of news in large sites takes a whole processor, or what
-// operators order waits for it.
-func TestLoopRestsAfterHeavyTurns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		const heavy = 10 * time.Millisecond
-		b.heavy.Store(int64(heavy))
-		before := b.turns.Load()
-		for range 1000 {
-			b.deliver(probes.Run{}, sites.Result{})
-			time.Sleep(time.Millisecond)
-		}
-		if n := b.turns.Load() - before; n < 20 || n > 30 {
-			t.Errorf("%d turns of %v in a second full of results, want one in %v", n, heavy, (1+rests)*heavy)
-		}
-		for range 20 {
-			asked := time.Now()
-			if err := b.do(t.Context(), func() {}); err != nil {
-				t.Fatal(err)
-			}
-			if took := time.Since(asked); took > heavy {
-				t.Errorf("an order waited %v", took)
-			}
-			b.deliver(probes.Run{}, sites.Result{})
-			time.Sleep(7 * time.Millisecond)
-		}
-		b.heavy.Store(0)
-	})
-}
-
-// If this fails, an order that is given while results wait for a heavy turn's rest has
-// them wait for the next moment at which something else is due.
-func TestLoopTakesResultsWhenItHasRested(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		b.down.Store(true)
-		time.Sleep(interval / 2) // nothing is due for a while
-		b.heavy.Store(int64(40 * time.Millisecond))
-		if err := b.do(t.Context(), func() {}); err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		time.Sleep(41 * time.Millisecond) // the turn
-		b.heavy.Store(0)
-		if err := b.do(t.Context(), func() {}); err != nil { // it rests, and is asked
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		b.deliver(probes.Run{}, sites.Result{})
-		time.Sleep(longestRest)
-		synctest.Wait()
-		if n := len(b.results); n != 0 {
-			t.Errorf("%d results wait %v after a heavy turn", n, longestRest)
 		}
 	})
 }
