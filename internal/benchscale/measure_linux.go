@@ -298,20 +298,6 @@ func (w *world) failing(ctx context.Context, p *program, f *figures) (err error)
 	return err
 }
 
-// share gives how much of a processor a program takes for some time.
-func (p *program) share(ctx context.Context, d time.Duration) (float64, error) {
-	before := time.Now()
-	used, err := p.cpu()
-	if err != nil {
-		return 0, err
-	}
-	if err := sleep(ctx, d); err != nil {
-		return 0, err
-	}
-	after, err := p.cpu()
-	return (after - used).Seconds() / time.Since(before).Seconds(), err
-}
-
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -57,6 +57,20 @@ func (p *program) stop(kill bool) error {
 // cpu is the time that it has had a processor.
 func (p *program) cpu() (time.Duration, error) { return benchproc.CPU(p.cmd.Process.Pid) }
 
+// share gives how much of a processor a program takes for some time.
+func (p *program) share(ctx context.Context, d time.Duration) (float64, error) {
+	before := time.Now()
+	used, err := p.cpu()
+	if err != nil {
+		return 0, err
+	}
+	if err := sleep(ctx, d); err != nil {
+		return 0, err
+	}
+	after, err := p.cpu()
+	return (after - used).Seconds() / time.Since(before).Seconds(), err
+}
+
 // asker asks the program for an address of a name, again and again.
 type asker struct {
 	conn net.Conn
