@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -13,15 +14,7 @@ import (
 func TestLoginWithABrowser(t *testing.T) {
 	b := browser.Open(t)
 	w := newWorld(t, "berlin")
-	hash, err := auth.HashPassword([]byte("night and day"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.write(w.config() + "http:\n  listen: ['127.0.0.1:0']\n  users:\n" +
-		"    - {name: vera, role: viewer, password_hash: '" + hash.Reveal() + "'}\n" +
-		"    - {name: otto, role: operator, password_hash: '" + hash.Reveal() + "'}\n")
-	r := w.start()
-	r.settled()
+	r := startWithPeople(w)
 	at := "http://" + r.web.Addrs()[0].String()
 	login := func(name, password string) {
 		t.Helper()
@@ -79,4 +72,22 @@ func TestLoginWithABrowser(t *testing.T) {
 		t.Fatal(res.StatusCode, text)
 	}
 	b.Until("the login, for the session has ended", `document.querySelector("form.login")`)
+}
+
+// startWithPeople starts a controller to which a viewer (vera), an operator (otto) and an
+// admin (ada) log in by "night and day".
+func startWithPeople(w *world) *running {
+	w.t.Helper()
+	hash, err := auth.HashPassword([]byte("night and day"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	users := ""
+	for name, role := range map[string]auth.Role{"vera": auth.Viewer, "otto": auth.Operator, "ada": auth.Admin} {
+		users += fmt.Sprintf("    - {name: %s, role: %s, password_hash: '%s'}\n", name, role, hash.Reveal())
+	}
+	w.write(w.config() + "http:\n  listen: ['127.0.0.1:0']\n  users:\n" + users)
+	r := w.start()
+	r.settled()
+	return r
 }

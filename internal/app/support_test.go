@@ -16,7 +16,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/dnsteer/dnsteer/internal/auth"
 	"github.com/dnsteer/dnsteer/internal/browser"
 )
 
@@ -67,15 +66,7 @@ func packed(t *testing.T, bundle []byte) (names []string) {
 func TestSupportBundleWithABrowser(t *testing.T) {
 	b := browser.Open(t)
 	w := newWorld(t, "berlin")
-	hash, err := auth.HashPassword([]byte("night and day"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.write(w.config() + "http:\n  listen: ['127.0.0.1:0']\n  users:\n" +
-		"    - {name: vera, role: viewer, password_hash: '" + hash.Reveal() + "'}\n" +
-		"    - {name: ada, role: admin, password_hash: '" + hash.Reveal() + "'}\n")
-	r := w.start()
-	r.settled()
+	r := startWithPeople(w)
 	at := "http://" + r.web.Addrs()[0].String()
 	const link = `a[href$="/api/v1/support"]`
 	login := func(name string) {

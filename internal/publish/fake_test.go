@@ -283,6 +283,17 @@ func (w *world) told(want ...sites.Kind) {
 	}
 }
 
+// edit has a hand give a name another address at the device.
+func (w *world) edit(name string, to netip.Addr) {
+	w.d.hand(func() {
+		for i := range w.d.entries {
+			if w.d.entries[i].Name == name {
+				w.d.entries[i].Addr = to
+			}
+		}
+	})
+}
+
 func (w *world) holds(name string, want ...netip.Addr) {
 	w.t.Helper()
 	if got := w.d.answers(name); !slices.Equal(got, want) {

@@ -224,13 +224,7 @@ func TestAHandIsSeenWhileARecordIsRefused(t *testing.T) {
 		if !ok || proof.Name != "app" {
 			t.Fatal(proof, ok)
 		}
-		w.d.hand(func() {
-			for i := range w.d.entries {
-				if w.d.entries[i].Name == "app" {
-					w.d.entries[i].Addr = alien
-				}
-			}
-		})
+		w.edit("app", alien)
 		proof.Heard([]netip.Addr{alien})
 		synctest.Wait()
 		w.holds("app", a1)
@@ -260,13 +254,7 @@ func TestARepairWaitsForNoRefusal(t *testing.T) {
 			t.Fatal("no proof")
 		}
 		edit := func() {
-			w.d.hand(func() {
-				for i := range w.d.entries {
-					if w.d.entries[i].Name == "app" {
-						w.d.entries[i].Addr = alien
-					}
-				}
-			})
+			w.edit("app", alien)
 			proof.Heard([]netip.Addr{alien})
 			synctest.Wait()
 		}
